@@ -471,6 +471,12 @@ def test_the_loss_never_rises(loss, learner):
     assert all(after <= before for before, after in pairwise(clf.train_loss_))
 
 
+def test_a_loss_that_is_not_convex_is_refused():
+    X, codes, *_ = rows(72, 3)
+    with pytest.raises(ValueError, match=r"'loss' .* must be convex.*ExpectedCost\(\) is not"):
+        MCBoostClassifier(loss="expected_cost").fit(X, codes)
+
+
 def test_two_classes_with_the_logistic_loss():
     """GLL is log(1 + c e^{-yF}): the score where the rows say nothing is ln(c- n- / c+ n+)."""
     X = np.repeat([[0.0], [1.0]], 6, axis=0)

@@ -104,8 +104,8 @@ class MCBoostClassifier(BoostingClassifier):
     Parameters
     ----------
     loss : str or MulticlassLoss, default="gll"
-        The loss: a multi-class one of `costboost.losses.LOSSES`, or an object. A loss of your own
-        subclasses `costboost.losses.MulticlassLoss` and needs a `value` only.
+        The loss: a convex multi-class one of `costboost.losses.LOSSES`, or an object. A loss of
+        your own subclasses `costboost.losses.MulticlassLoss` and needs a `value` only.
     decision : {"argmax", "bayes"}, default="argmax"
         The largest score, or the smallest expected cost under `predict_proba` and
         ``cost_matrix_``: P-MCBoost is ``loss="mc", decision="bayes"``.
@@ -161,6 +161,12 @@ class MCBoostClassifier(BoostingClassifier):
 
     def _loss(self) -> MulticlassLoss:
         loss: MulticlassLoss = named_loss(self.loss, type(self).__name__, binary=False)
+        if loss.bounds_curvature:
+            raise ValueError(
+                f"The 'loss' parameter of {type(self).__name__} must be convex, because the steps "
+                f"are searched along lines; {loss!r} is not. Use CostBoostClassifier, or another "
+                "loss."
+            )
         return loss
 
     def _bind(self, rows: Rows, problem: Any) -> Learner:

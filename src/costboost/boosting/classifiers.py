@@ -296,9 +296,9 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
     def _watched(self, X: AnyArray, costs: Costs, weights: Floats) -> Watched:
         """Rows whose decisions are priced after each round."""
         # By cost, not by the algorithm's loss (benchmarks/stopping.py, 9 development sets): mean
-        # score +0.078 (standard error 0.058). The loss is better where the score minimises it
-        # (AdaBoostC, CS-AdaBoost, MCBoost, Lp-CSB: by 0.07 to 0.14), and far worse where it does
-        # not (AdaC2, AdaC3: 0.9 below).
+        # score +0.077 (standard error 0.058). The loss is better where the score minimises it
+        # (AdaBoostC, CS-AdaBoost, MCBoost, Lp-CSB: by 0.06 to 0.14), and far worse where it does
+        # not (AdaC2, AdaC3: 0.9 below and more).
 
         def cost(F: Floats) -> float:
             by_costs = self._decides_by_costs()

@@ -75,20 +75,20 @@ class JointTree(PairLearner):
         # in the table breaks ties. The largest gain is split next.
         root = self._found(np.arange(len(W)), np.arange(self._k), S, W)
         waiting = [(-root[0], 0, root)]
-        table: list[dict[str, Any]] = [dict(_LEAF)]
+        # Rows of the table of a `JointRule`: feature, threshold, subset, missing_left, left, right,
+        # claim, gain.
+        table: list[tuple[Any, ...]] = [()]
         subsets: list[Bools] = []
         n_leaves = 1
         while waiting:
             _, place, (gain, feature, on_left, claim, rows, classes) = heapq.heappop(waiting)
             if feature < 0 or n_leaves == self.max_leaves:
-                table[place]["claim"] = claim
+                table[place] = (-1, 0.0, -1, False, -1, -1, claim, 0.0)
                 outputs[np.ix_(rows, classes)] = claim
                 continue
             n_leaves += 1
-            table[place].update(
-                self._question(feature, on_left, subsets),
-                feature=feature, gain=gain, left=len(table), right=len(table) + 1,
-            )  # fmt: skip
+            question = self._question(feature, on_left, subsets)
+            table[place] = (feature, *question, len(table), len(table) + 1, 0.0, gain)
             if feature == len(self._edges):
                 goes_left = on_left[classes]
                 parts = (rows, classes[goes_left]), (rows, classes[~goes_left])
@@ -98,19 +98,12 @@ class JointTree(PairLearner):
             for part in parts:
                 child = self._found(*part, S, W)
                 heapq.heappush(waiting, (-child[0], len(table), child))
-                table.append(dict(_LEAF))
-        columns = {
-            name: np.array([node[name] for node in table], dtype=type(value))
-            for name, value in _LEAF.items()
-        }
+                table.append(())
         width = max([self._k, *self._n_codes])
-        rule = JointRule(
-            **columns,
-            subsets=np.array(subsets, dtype=bool).reshape(-1, width),
-            n_features=len(self._edges),
-            k=self._k,
-        )
-        return Fitted(rule, outputs)
+        known = np.array(subsets, dtype=bool).reshape(-1, width)
+        columns = [np.array(column) for column in zip(*table, strict=True)]
+        parts_of_rule: list[Any] = [*columns, known, len(self._edges), self._k]
+        return Fitted(JointRule(*parts_of_rule), outputs)
 
     def _found(
         self, rows: Ints, classes: Ints, S: Floats, W: Floats
@@ -131,23 +124,24 @@ class JointTree(PairLearner):
         claim = float(weight > 0 and score >= -1e-12 * weight)
         return float(gain), int(feature), on_left, claim, rows, classes
 
-    def _question(self, feature: int, on_left: Bools, subsets: list[Bools]) -> dict[str, Any]:
-        """A split as a rule asks it, by values in place of bins; may add to the subsets."""
-        if feature == len(self._edges):
-            question: dict[str, Any] = {}
-            members = np.flatnonzero(on_left[: self._k])
-        else:
+    def _question(
+        self, feature: int, on_left: Bools, subsets: list[Bools]
+    ) -> tuple[float, int, bool]:
+        """Threshold, subset and side of missing values of a split, by values in place of bins."""
+        is_left = False
+        members = np.flatnonzero(on_left[: self._k])
+        if feature < len(self._edges):
             edges = self._edges[feature]
-            question = {"missing_left": bool(on_left[len(edges) + 1])}
+            is_left = bool(on_left[len(edges) + 1])
             if not self._is_categorical[feature]:
                 last = int(np.flatnonzero(on_left[: len(edges) + 1])[-1])
-                return {**question, "threshold": edges[last] if last < len(edges) else np.inf}
+                return float(edges[last]) if last < len(edges) else np.inf, -1, is_left
             codes = np.arange(self._n_codes[feature])
             members = codes[on_left[np.searchsorted(edges, codes)]]
         subset = np.zeros(max([self._k, *self._n_codes]), dtype=bool)
         subset[members] = True
         subsets.append(subset)
-        return {**question, "subset": len(subsets) - 1}
+        return 0.0, len(subsets) - 1, is_left
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +201,3 @@ class JointRule:
         asked = (self.feature >= 0) & (self.feature < n_features)
         gain = np.bincount(self.feature[asked], self.gain[asked], minlength=n_features)
         return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain, dtype=np.float64)
-
-
-# A node without a question, as it stands in the table of a `JointRule`.
-_LEAF = {
-    "feature": -1, "threshold": 0.0, "subset": -1, "missing_left": False, "left": -1, "right": -1,
-    "claim": 0.0, "gain": 0.0,
-}  # fmt: skip

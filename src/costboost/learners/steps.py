@@ -96,8 +96,18 @@ class BinnedRows:
 # -- learners -------------------------------------------------------------------------------------
 
 
+class _Steps(Learner):
+    """A learner of step functions of one feature."""
+
+    accepts_missing: ClassVar[bool] = True
+
+    def ensemble(self, rules: Sequence[Any], votes: Floats) -> StepEnsemble:
+        """The finished predictor, summed by feature."""
+        return StepEnsemble(rules, votes)
+
+
 @dataclass
-class Stump(Learner):
+class Stump(_Steps):
     """The best single threshold on a single feature, by the criterion of the aim.
 
     Thresholds lie halfway between neighbouring values; with more than ``max_bins`` distinct
@@ -110,8 +120,6 @@ class Stump(Learner):
     """
 
     max_bins: int = 255
-
-    accepts_missing: ClassVar[bool] = True
 
     def prepare(self, rows: Rows) -> None:
         """Bin the rows."""
@@ -141,13 +149,9 @@ class Stump(Learner):
         on_left = np.arange(self._binned.n_bins) <= last
         return self._binned.fitted(rule, np.where(on_left, left_value, right_value))
 
-    def ensemble(self, rules: Sequence[Any], votes: Floats) -> StepEnsemble:
-        """The finished predictor, summed by feature."""
-        return StepEnsemble(rules, votes)
-
 
 @dataclass
-class Histogram(Learner):
+class Histogram(_Steps):
     """One output per bin of the best single feature, by the criterion of the aim.
 
     A feature gets one bin per 300 distinct values, but at least ``min_bins`` and at most
@@ -163,8 +167,6 @@ class Histogram(Learner):
     min_bins: int = 4
     max_bins: int = 64
 
-    accepts_missing: ClassVar[bool] = True
-
     def prepare(self, rows: Rows) -> None:
         """Bin the rows."""
         most = min(self.max_bins, 255)
@@ -178,10 +180,6 @@ class Histogram(Learner):
         used = slice(len(edges) + 2)
         outputs = aim.criterion.values(first[best, used], second[best, used])
         return self._binned.fitted(StepRule(best, edges, outputs), outputs)
-
-    def ensemble(self, rules: Sequence[Any], votes: Floats) -> StepEnsemble:
-        """The finished predictor, summed by feature."""
-        return StepEnsemble(rules, votes)
 
 
 def _sum_above(sums: Floats) -> Floats:

@@ -49,7 +49,7 @@ class Loss(ABC):
         The same where every mistake costs 1.
     bounds_curvature : bool
         Whether `hessian` is only an upper bound of the second derivatives, positive where these
-        may not be.
+        are not: the loss is not convex, and `costboost.MCBoostClassifier` does not take it.
     kernel : Compiled or None
         Its derivatives in one compiled pass over the rows (`costboost.losses.kernels`). Without
         one, `raw_derivatives` are used. Name and kernel are not inherited, because a subclass may
