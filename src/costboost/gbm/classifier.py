@@ -68,8 +68,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
     2. The held-out scores say how much each kind counts; those that do not pay are dropped. From
        2,000 rows on, one booster of each kind that is left is trained on all rows.
     3. Scores are averaged, and one number, the temperature, calibrates them on the held-out rows.
-       Where these cannot tell whether the decisions pay, scores are drawn towards the shares of
-       the classes (`shrinkage_`).
+       Where these are few and cannot tell whether the decisions pay, scores are drawn towards
+       the shares of the classes (`shrinkage_`).
     4. A row's decision is the one of smallest expected cost by these probabilities and the costs
        of that very row: those passed to ``predict``, or ``cost_matrix``.
     5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, it expects them:
@@ -206,9 +206,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
     temperature_ : float
         Factor that calibrates the scores; below 1 if the boosters were too sure of themselves.
     shrinkage_ : float
-        Part of the way to the shares of the classes that the scores were drawn: 0.3 if the
-        held-out rows could not tell whether the decisions pay (the interval of
-        ``estimated_score_`` reached below zero), which happens in small tables; else 0. Absent
+        Part of the way to the shares of the classes that the scores were drawn: 0.3 in a table of
+        fewer than 1,000 rows with costs, if the held-out rows could not tell whether the
+        decisions pay (the interval of ``estimated_score_`` reached below zero); else 0. Absent
         without held-out rows or calibration.
     trained_at_ : str
         When the training ended, UTC.
