@@ -61,12 +61,12 @@ def keep(data: str, seed: int) -> None:
         shape = () if target.n_scores == 1 else (target.n_scores,)
         held, test = np.zeros((n, *shape)), np.zeros((len(X_test), *shape))
         start = time.process_time()
-        for i, fold in enumerate(table.folds):
+        for i, (_, held_out) in enumerate(table.folds):
             rounds = Rounds(
                 model.n_estimators, model.patience, seed + i, target, table.watched(i),
                 head=target.name, booster=i + 1, n_boosters=FOLDS,
             )  # fmt: skip
-            trained, held[fold.held_out] = table.fit(kind, target, i, rounds, 1)
+            trained, held[held_out] = table.fit(kind, target, i, rounds, 1)
             test += trained.scores(X_test) / FOLDS
         seconds = time.process_time() - start
         np.savez_compressed(path, held=held, test=test, seconds=seconds)

@@ -196,14 +196,14 @@ def in_range(values: Floats, largest: float) -> Floats:
 
 def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats:
     """Sample weights as (n,) floats of which only the ratios matter; ones if there are none."""
-    if sample_weight is None:
-        return np.ones(n)
     weights = checked_weights(sample_weight, n, owner)
-    return in_range(weights, float(weights.max()))
+    return np.ones(n) if weights is None else in_range(weights, float(weights.max()))
 
 
-def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
-    """Sample weights as (n,) floats: finite, not negative, not all zero."""
+def checked_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats | None:
+    """Sample weights, if there are any, as (n,) floats: finite, not negative, not all zero."""
+    if sample_weight is None:
+        return None
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

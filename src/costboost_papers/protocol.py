@@ -68,9 +68,9 @@ def encode(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-    from costboost.columns.raw import not_numbers
+    from costboost.columns.raw import are_numbers
 
-    words = not_numbers(train)
+    words = [column for column in train.columns if not are_numbers(train[[column]])]
     numbers = [column for column in train.columns if column not in words]
     coder = (
         OneHotEncoder(handle_unknown="ignore", sparse_output=False)

@@ -13,28 +13,24 @@ from costboost.columns import TableError
 from costboost.costs import Costs
 
 
-def matrix(form: object, classes: list[object]) -> list[list[float]]:
-    return np.asarray(Costs.resolve(form, classes=classes).matrix).tolist()
-
-
-def test_short_form() -> None:
-    entries = typed_costs(["fn=5", "fp=1", "tp=-2"], None)
-    form, positive = read_costs(entries, ["bad", "good"], "bad", "y")
-    assert positive == "bad"
-    assert matrix(form, ["bad", "good"]) == [[-2, 5], [1, 0]]
-    for labels in ([0, 1], [-1, 1]):  # usual labels need no positive class
-        form, positive = read_costs(typed_costs(["fn=5", "fp=1"], None), labels, None, "y")
-        assert (positive, matrix(form, labels)) == (1, [[0, 1], [5, 0]])
-    entries = typed_costs(["fn=where(country == 'CH', 1, 2)", "fp=1"], None)
-    assert entries["fn",] == "where(country == 'CH', 1, 2)"
-
-
-def test_pairs_and_tables_are_the_same(tmp_path: Path) -> None:
-    pairs = ["1:2=3", "2:1=4", "1:1=0", "2:2=0"]
-    (tmp_path / "costs.csv").write_text("truth,1,2\n1,0,3\n2,4,0\n")
-    for entries in (typed_costs(pairs, None), typed_costs([], tmp_path / "costs.csv")):
-        form, _ = read_costs(entries, [1, 2], None, "y")
-        assert matrix(form, [1, 2]) == [[0, 3], [4, 0]]
+@pytest.mark.parametrize(
+    ("entries", "classes", "positive", "matrix"),
+    [
+        (["fn=5", "fp=1", "tp=-2"], ["bad", "good"], "bad", [[-2, 5], [1, 0]]),
+        (["fn=5", "fp=1"], [0, 1], None, [[0, 1], [5, 0]]),  # usual labels name no positive class
+        (["fn=5", "fp=1"], [-1, 1], None, [[0, 1], [5, 0]]),
+        (["1:2=3", "2:1=4", "1:1=0", "2:2=0"], [1, 2], None, [[0, 3], [4, 0]]),
+        ("truth,1,2\n1,0,3\n2,4,0\n", [1, 2], None, [[0, 3], [4, 0]]),
+    ],
+)
+def test_typed_costs(tmp_path, entries, classes, positive, matrix) -> None:
+    table = None
+    if isinstance(entries, str):
+        table = tmp_path / "costs.csv"
+        table.write_text(entries)
+        entries = []
+    form, _ = read_costs(typed_costs(entries, table), classes, positive, "y")
+    assert np.asarray(Costs.resolve(form, classes=classes).matrix).tolist() == matrix
 
 
 def test_decisions_that_are_no_classes(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -105,6 +106,22 @@ def test_what_is_odd_is_said(world: World, tmp_path: Path) -> None:
     assert "'refund' of X tells the class of every row" in " ".join(said.split())
     said = run("data", "check", tmp_path / "rows.csv", *COSTS, code=FOUND).stdout
     assert "--exclude refund" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        ("--cost fn=0.00 --cost fp=5", "--cost fn=0: this mistake costs nothing. Is that meant?"),
+        ("--cost yes:no=9 --cost no:yes=0", "--cost no:yes=0: this mistake costs nothing"),
+        ("--cost fn=-amount --cost fp=5", "Write costs without the minus sign"),
+    ],
+)
+def test_odd_costs_are_questioned(world: World, tmp_path: Path, costs: str, said: str) -> None:
+    arguments = (world.train, *FRAUD.split(), *costs.split())
+    found = run("data", "check", *arguments, code=FOUND).stdout
+    assert said in " ".join(found.split())
+    result = run("fit", *arguments, *SMALL, "-o", tmp_path / "m.costboost", "--json")
+    assert any(said in one for one in json.loads(result.stdout)["notes"])
 
 
 def test_a_missing_cost_names_column_row_and_remedy(world: World, tmp_path: Path) -> None:

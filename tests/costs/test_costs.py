@@ -108,12 +108,6 @@ class TestForms:
         assert costs.matrix is None
         assert costs.is_per_row
 
-    @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-    def test_price_of_each_decision_from_a_frame(self, make):
-        frame = make({"ok": [1.0, 2.0, 3.0], "fraud": [4.0, 5.0, 6.0]})
-        costs = Costs.resolve(costs=frame, classes=CLASSES, codes=[0, 1, 1])
-        np.testing.assert_array_equal(costs.prices, [[4, 1], [5, 2], [6, 3]])
-
     def test_as_many_rows_as_classes_is_refused(self):
         for given in ([[0, 5], [7, 0]], pd.DataFrame([[0, 5], [7, 0]])):
             with pytest.raises(ValueError, match="as many rows as classes"):
@@ -438,12 +432,6 @@ class TestWords:
         assert "deciding 1 when the truth is 0 costs 1e+12" in text
         assert "deciding 0 when the truth is 0" not in text
 
-    def test_rows(self):
-        text = str(Costs.resolve(costs=per_row([10, 20], 5), classes=[False, True]))
-        assert text.startswith("costs of 2 rows")
-        assert "deciding False when the truth is True costs 10 to 20, on average 15" in text
-        assert "deciding True when the truth is False costs 5" in text
-
     def test_a_mean_is_over_the_rows_of_the_truth_that_can_pay_it(self):
         rows = per_row([10, 20, 90], [1, 3, 8])
         costs = Costs.resolve(costs=rows, classes=[0, 1], codes=[1, 1, 0])
@@ -459,11 +447,6 @@ class TestWords:
         lines = str(Costs.resolve(matrix, classes=np.arange(20))).splitlines()
         assert lines[1] == "  deciding 4 when the truth is 3 costs 99"
         assert lines[-1] == "  ... and 350 cheaper pairs"
-
-    def test_repr(self):
-        assert repr(Costs(CLASSES, MATRIX)) == "<Costs of ['fraud', 'ok']: matrix of shape (2, 2)>"
-        prices = Costs.resolve(costs=[2, 4], classes=CLASSES, codes=[1, 1])
-        assert repr(prices) == "<Costs of ['fraud', 'ok']: prices of shape (2, 2)>"
 
 
 class TestPerRow:

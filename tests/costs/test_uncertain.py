@@ -256,11 +256,8 @@ def test_scenarios_that_agree_are_the_bayes_rule(k):
     [
         (FRAUD, "interval(100, 300)"),
         (DRAWS, "samples([90, 120, 700])"),
-        (samples(range(9)), "samples([0, 1, 2, 3, ...])"),
-        (interval(np.zeros((2, 2)), 1), "<interval of shape (2, 2)>"),
         (samples(np.zeros((4, 2, 2))), "<4 samples of shape (2, 2)>"),
         (scenarios({"fn": DRAWS, "fp": 1}), "<Scenarios of uncertain costs: 3>"),
-        (scenarios(None), "<Scenarios of certain costs: 1>"),
         (scenarios(uncertain_amounts), "<Scenarios of a function>"),
     ],
 )
@@ -282,14 +279,11 @@ def test_arrays_of_the_user_are_not_shared():
     ("call", "error", "words"),
     [
         (lambda: interval(3, 1), ValueError, "'low' parameter of interval.*3 > 1. Swap"),
-        (lambda: interval([[0, 2]], [[0, 1]]), ValueError, r"2 > 1 at \(0, 1\)"),
         (lambda: interval(0, np.inf), ValueError, "'high' parameter of interval must be finite"),
-        (lambda: interval(np.nan, 1), ValueError, "'low' parameter of interval must be finite"),
         (lambda: interval([1, 2], [1, 2, 3]), ValueError, r"one shape.*\(2,\) and \(3,\)"),
         (lambda: interval("a", "b"), TypeError, "'low' parameter of interval must hold numbers"),
         (lambda: interval({"fn": 1}, {"fn": 2}), TypeError, "labels would be lost"),
         (lambda: samples([]), ValueError, r"at least one sample.*\(0,\)"),
-        (lambda: samples(3), ValueError, "at least one sample"),
         (lambda: samples([1, np.nan]), ValueError, "'values' parameter of samples must be finite"),
         (
             lambda: scenarios({"fn": samples([1, 2]), "fp": samples([1, 2, 3])}),
@@ -297,7 +291,6 @@ def test_arrays_of_the_user_are_not_shared():
             r"samples of one length.*\[2, 3\]",
         ),
         (lambda: scenarios(FRAUD), ValueError, r"single entry interval\(100, 300\)"),
-        (lambda: scenarios(DRAWS), ValueError, "single entry samples"),
         (
             lambda: scenarios({"fn": interval([1, 2], [3, 4]), "fp": 1}),
             ValueError,

@@ -59,7 +59,7 @@ def as_capacity(lower, upper):
 
 @pytest.mark.parametrize("kind", ["ties", "distinct"])
 @pytest.mark.parametrize("rows_of_program", [4000, 2], ids=["whole program", "few rows"])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_equals_brute_force(seed, kind, rows_of_program, monkeypatch):
     """Also by prices and a program of few rows, which normally needs thousands of rows."""
     monkeypatch.setattr(program, "_ROWS", rows_of_program)
@@ -73,7 +73,7 @@ def test_equals_brute_force(seed, kind, rows_of_program, monkeypatch):
     assert found.expected_cost == pytest.approx(E[np.arange(n), found.codes].sum(), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_groups_are_solved_one_by_one(seed):
     rng = np.random.default_rng(seed)
     E = rng.integers(0, 4, (12, 3)) + rng.normal(size=(12, 3)) * (seed % 2)
@@ -90,24 +90,24 @@ def test_groups_are_solved_one_by_one(seed):
 
 @pytest.mark.parametrize("capacity", [{1: (1, 1)}, {1: (1, 1), 2: (None, 1)}], ids=str)
 def test_many_groups_are_one_pass(capacity):
-    """A scan per group took 10 and 50 s for these; the prices are those of each group alone."""
+    """A scan per group took 5 and 25 s for these; the prices are those of each group alone."""
     rng = np.random.default_rng(0)
-    E, group = rng.uniform(0, 9, (60_000, 3)), rng.integers(0, 20_000, 60_000)
+    E, group = rng.uniform(0, 9, (30_000, 3)), rng.integers(0, 10_000, 30_000)
     start = time.process_time()
     found = allocate(E, capacity=capacity, per=group)
     named = {j: dict.fromkeys(found.price, limit) for j, limit in capacity.items()}
     by_name = allocate(E, capacity=named, per=group)
-    assert time.process_time() - start < 6.0
+    assert time.process_time() - start < 3.0
     assert (np.bincount(group[found.codes == 1])[list(found.price)] == 1).all()
     assert (found.codes == by_name.codes).all()
-    for name in list(found.price)[:200]:
+    for name in list(found.price)[:60]:
         alone = allocate(E[group == name], capacity=capacity)
         assert (found.codes[group == name] == alone.codes).all()
         assert found.price[name] == pytest.approx(alone.price, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["ties", "distinct"])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(8))
 def test_price_is_what_one_more_unit_saves(seed, kind):
     rng = np.random.default_rng(100 + seed)
     n, d = 6, 3
@@ -260,7 +260,7 @@ def test_one_number_decides(name, per):
 
 
 @pytest.mark.parametrize("rows_of_program", [4000, 2], ids=["whole program", "few rows"])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_constraints_hold_and_the_bound_is_one(seed, rows_of_program, monkeypatch):
     monkeypatch.setattr(program, "_ROWS", rows_of_program)
     rng = np.random.default_rng(seed)

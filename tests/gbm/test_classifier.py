@@ -572,6 +572,23 @@ def test_rows_of_a_group_are_in_one_fold():
         make(COSTLY).fit(X, y, groups=groups[:-1])
 
 
+@pytest.mark.filterwarnings("ignore:Held-out rows:costboost.errors.CostWarning")
+def test_scores_of_small_tables_that_may_be_worth_nothing_are_drawn_to_the_shares():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 4)), (rng.random(1200) < 0.2).astype(int)
+    small, large = make(COSTLY).fit(X[:300], y[:300]), make(COSTLY).fit(X, y)
+    plain = make().fit(X[:300], y[:300])
+    assert small.estimated_score_.low < 0 and small.shrinkage_ == 0.3
+    assert large.shrinkage_ == plain.shrinkage_ == 0.0
+    share = logit(y[:300].mean())
+    free = make(COSTLY, calibration=None).fit(X[:300], y[:300])
+    before, after = (logit(m.predict_proba(X)[:, 1]) for m in (free, small))
+    slope, base = np.polyfit(before, after, 1)
+    assert slope == pytest.approx(small.temperature_, rel=1e-6)
+    assert base == pytest.approx(0.3 * share, rel=1e-6)
+    np.testing.assert_allclose(small.contributions(X).sum(axis=1), after, atol=1e-9)
+
+
 def test_patience_by_the_name_of_scikit_learn():
     X, y = rows()
     options = {"n_estimators": 60, "learning_rate": 0.5, "callbacks": lambda told: None}

@@ -25,7 +25,6 @@ __all__ = ["EVERY", "SAMPLED", "SLOW", "TRUST", "Marked", "mark"]
 # Files, or functions of files with all of their cases.
 SLOW = frozenset(
     {
-        "algorithms/test_estimators.py::test_processes_change_nothing",
         "benchmarking/test_held_out_cost.py",
         "cli/test_compare.py::test_compare",
         "cli/test_demo.py::test_quick_demo",
@@ -33,7 +32,6 @@ SLOW = frozenset(
         "cli/test_tune.py::test_a_search_goes_on",
         "serve/test_openapi.py",
         "serve/test_workers.py::test_reload_and_drain_lose_nothing",
-        "datasets/test_datasets.py::test_kddcup_matrix",
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
         "papers/test_beijbom2014.py",
         "papers/test_cai2008.py",
@@ -69,6 +67,7 @@ SLOW = frozenset(
 # Files, functions or single cases that only `make trust` runs.
 TRUST = frozenset(
     {
+        "datasets/test_datasets.py::test_kddcup_matrix",
         "cli/test_page.py::test_the_page_is_right",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",

@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from costboost import MinCostClassifier
 from costboost._typing import AnyArray
+from costboost.costs.forms import varies
 from costboost.decisions import cheapest
 from laws.case import Case
 from laws.comparing import bits, broken
@@ -82,7 +83,7 @@ def answers_soundly(estimator: Any, case: Case) -> Outcome:
     if found.scores is not None and not np.isfinite(found.scores).all():
         raise broken(estimator, f"has scores that are not finite: {found.scores}", case)
     if hasattr(model, "predict_cost"):
-        _check_expected_costs(estimator, model, case)
+        _check_expected_costs(estimator, found, case)
     for name in ("feature_importances_", "estimator_weights_", "train_loss_", "cost_matrix_"):
         value, _ = _attribute(model, name)
         if value is not None and not np.isfinite(value).all():
@@ -90,9 +91,9 @@ def answers_soundly(estimator: Any, case: Case) -> Outcome:
     return found
 
 
-def _check_expected_costs(estimator: Any, model: Any, case: Case) -> None:
+def _check_expected_costs(estimator: Any, found: Outcome, case: Case) -> None:
     """Expected costs are finite, and the least of them decides, to the bit."""
-    X = case.X_new()
+    model, X = found.model, case.X_new()
     told = {"costs": pd.DataFrame(model.cost_matrix_, model.classes_, model.decisions_)}
     by_costs = isinstance(model, MinCostClassifier) or getattr(model, "loss", "") == "auto"
     for costs in ({}, told):
@@ -105,6 +106,10 @@ def _check_expected_costs(estimator: Any, model: Any, case: Case) -> None:
         least = model.decisions_[cheapest(expected)]
         if (costs or by_costs) and not np.array_equal(decided, least):
             raise broken(estimator, f"decides {decided}, and expects {expected}", case)
+        # Told what it has learned, it decides the same.
+        is_mean = isinstance(model, MinCostClassifier) and not varies(model.cost_matrix)
+        if is_mean and not np.array_equal(decided, found.decisions):
+            raise broken(estimator, f"decides {decided} by the costs of the fit, told", case)
 
 
 def _attribute(model: Any, name: str) -> tuple[Any, None]:

@@ -52,7 +52,7 @@ def monitor():
 def test_unchanged_rows_alarm_at_the_nominal_rate(labels):
     """Holm keeps any alarm at or below the rate; at 20 % it should not stay far below either."""
     rng = np.random.default_rng(1)
-    rate, n_draws = 0.2, 150
+    rate, n_draws = 0.2, 80
     alarms = 0
     for _ in range(n_draws):
         reference = taken(rng, 600, labels)
@@ -100,11 +100,11 @@ def test_the_interval_holds_the_realised_cost():
 
     monitor = Monitor(one_column())
     inside = 0
-    for _ in range(200):
+    for _ in range(100):
         report = monitor.check(one_column(), confidence=0.9)
         assert report.low < report.expected_cost < report.high
         inside += report.low <= report.realised_cost <= report.high
-    assert 0.82 <= inside / 200 <= 0.97
+    assert 0.82 <= inside / 100 <= 0.97
 
 
 def test_numbers_frame_and_json(monitor):

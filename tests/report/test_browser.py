@@ -95,7 +95,7 @@ def shown(browser):
 
 
 SLIDERS = {
-    "many rows": lambda: two_classes(20_000, unit="€"),
+    "many rows": lambda: two_classes(4_000, unit="€"),
     "weights": lambda: two_classes(1_000, per_row=False, weights=True),
     "five decisions, rows": lambda: many_classes(1_000, k=3, d=5, per_row=True),
     "prices": prices_only,
@@ -109,7 +109,7 @@ def test_sliders_match_python_to_the_cent(browser, tmp_path, make):
     browser.open(write_report(report, tmp_path / "report.html"))
     rng, moves, case = np.random.default_rng(0), report.sliders, report.case
     assert shown(browser)[0] == pytest.approx(report.case.operating_point().cost, abs=0.00501)
-    for _ in range(4):
+    for _ in range(3):
         position = move(browser, report, rng)
         point = case.operating_point(**position)
         cost, counts = shown(browser)

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from costboost import CostBoostClassifier
 from costboost.cli.serve import serve
 from costboost.serve.scoring import load_service
+from costboost.serve.workers import _make_no_more
 from serve.models import REVIEW, SMALL, fraud_frame, model_of, records_of, rows_of
 from serve.processes import ask, ask_once, server, wait_until
 
@@ -133,6 +134,22 @@ def test_reload_and_drain_lose_nothing(tmp_path, workers):
     counted = re.search(r'costboost_requests_total\{path="/decide",status="200"\} (\S+)', counters)
     assert counted is not None
     assert sum(count) <= float(counted[1]) <= sum(len(asker.answers) for asker in askers)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="by Linux's packet filter")
+def test_connections_that_were_made_can_be_accepted_when_no_more_are():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+        before = [socket.create_connection(address, timeout=5) for _ in range(3)]
+        _make_no_more(listener)
+        with pytest.raises(TimeoutError):
+            socket.create_connection(address, timeout=0.2)
+        for one in before:
+            one.sendall(b"x")
+            accepted = listener.accept()[0]
+            assert accepted.recv(1) == b"x"
+            accepted.close()
+            one.close()
 
 
 def test_unfinished_connections(tmp_path):

@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -155,8 +155,6 @@ def test_metadata_routing(gaussians):
             params = {"costs": costs, "sample_weight": weights}
             scores = cross_validate(pipe, X, y, cv=2, params=params)["test_score"]
             assert (scores > 0).all()
-        search = GridSearchCV(clf, {"estimator__C": [0.1, 1]}, cv=2).fit(X, y, costs=costs)
-        assert search.best_score_ > 0
         step = LogisticRegression().set_fit_request(sample_weight=True)
         nested = MinCostClassifier(
             make_pipeline(StandardScaler().set_fit_request(sample_weight=False), step)

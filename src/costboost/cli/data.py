@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from costboost.cli.failure import FOUND
+from costboost.cli.failure import FOUND, collected_warnings
 from costboost.cli.options import (
     AS_JSON,
     DELIMITER,
@@ -130,9 +129,8 @@ def describe(
     rows: list[dict[str, Any]] = []
     for seen in look(frame).values():
         column = seen.column()
-        distinct = [
-            text for text in as_texts(open_column(frame[column.name]))[1] if text is not None
-        ]
+        texts = as_texts(open_column(frame[column.name]))[1]
+        distinct = [text for text in texts if text is not None]
         rows.append(
             {
                 "column": column.name,
@@ -181,11 +179,9 @@ def _describe_set(name: str, as_json: bool) -> None:
     if as_json:
         print_json(values)
         return
-    table = Table(show_header=False, show_edge=False, pad_edge=False)
     for key, value in values.items():
         text = ", ".join(f"{k} {n:,}" for k, n in value.items()) if key == "classes" else str(value)
-        table.add_row(key, escape(text))
-    Console().print(table)
+        Console().print(f"{key}: {escape(text)}", highlight=False)
 
 
 @data.command()
@@ -199,8 +195,9 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     from costboost.costs.forms import columns_of
 
     problem = asked.read()
-    notes = [*problem.notes, *leaks(problem)]
-    n, costs = len(problem.rows), str(problem.costs("costboost data check").summary)
+    with collected_warnings() as remarks:
+        costs = str(problem.costs("costboost data check").summary)
+    notes, n = [*problem.notes, *leaks(problem), *remarks], len(problem.rows)
     labels, counts = np.unique(problem.rows.y, return_counts=True)
     classes = dict(zip(map(str, labels), counts.tolist(), strict=True))
     if as_json:

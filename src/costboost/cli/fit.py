@@ -127,7 +127,8 @@ def fit(
     if len(held_out) < 2:
         note(console, "No rows are held out, so nothing was measured.")
     else:
-        case, rules, unit = measure(model, held_out, facts)
+        with collected_warnings():  # those of the costs were told
+            case, rules, unit = measure(model, held_out, facts)
         console.print()
         console.print(money_table(rules, len(held_out), unit))
         console.print(verdict(rules, float(case.weights.sum())).in_words(), highlight=False)
@@ -192,7 +193,7 @@ def _trained(task: Task, talk: Console) -> list[str]:
         finally:
             if bar:
                 task.model.set_params(verbose=0)
-    warn(talk, *remarks)
+    warn(Console(stderr=True) if talk.quiet else talk, *remarks)
     if not bar:
         costs = escape(task.model.costs_)
         talk.print(f"\n[bold]What decisions cost[/bold]\n{costs}", highlight=False)

@@ -170,7 +170,7 @@ def is_model_file(path: Path) -> bool:
     from costboost.files import container
 
     try:
-        return bool(container.read_manifest(path))
+        return bool(container.opened(path)[0])
     except ModelFileError:
         return False
 
@@ -182,7 +182,7 @@ def load_model(path: Path) -> tuple[Any, dict[str, Any]]:
     if not path.is_file():
         raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
     model = load(path)
-    facts = container.read_manifest(path).get(_ENTRY, {})
+    facts = container.opened(path)[0].get(_ENTRY, {})
     if not getattr(model, "columns_", ()) or not model.columns_.columns:
         raise TableError(
             f"{path} was trained on an array, so it does not know columns by name. Use it in "

@@ -115,6 +115,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     form, positive = read_costs(entries, classes, options.positive, target)
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
+    for place, cell in entries.items():
+        is_mistake = place in (("fn",), ("fp",)) or (len(place) == 2 and place[0] != place[1])
+        if cell == 0 and is_mistake and place[-1].lower() in {"fn", "fp", *map(str, classes)}:
+            notes.append(f"--cost {':'.join(place)}=0: this mistake costs nothing. Is that meant?")
     facts = {
         "positive": positive, "weight": options.weight_column, "time": options.time_column,
         "group": options.group_column,

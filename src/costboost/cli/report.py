@@ -150,37 +150,22 @@ def _snapshot(model: Any, source: Source) -> Any:
 
 
 def _show_monitor(console: Console, found: Any) -> None:
-    console.print(
-        f"{found.n:,} new rows. Expected cost per row: [bold]{found.expected_cost:.4g}[/bold] "
-        f"({found.confidence:.0%} interval: {found.low:.4g} to {found.high:.4g}); "
-        f"in the reference {found.reference_cost:.4g}.",
-        highlight=False,
-    )
-    if found.realised_cost is not None:
-        console.print(f"Cost per row with the known truth: [bold]{found.realised_cost:.4g}[/bold].")
+    console.print(escape(str(found).splitlines()[0]), highlight=False)
     table = grid("Checks", ["what"], ["reference", "new", "p-value"])
     table.add_column("")
-    ranked = sorted(
-        found.checks, key=lambda check: (not check.alarm, check.adjusted * (not check.alarm))
-    )
-    shown = ranked[: max(12, len(found.alarms))]
-    for check in shown:
-        table.add_row(
-            escape(check.what), f"{check.reference:.4g}", f"{check.new:.4g}",
-            f"{check.adjusted:.2g}", "ALARM" if check.alarm else "",
-            style="bold red" if check.alarm else None,
-        )  # fmt: skip
+    ranked = sorted(found.checks, key=lambda check: (not check.alarm, check.adjusted))
+    for check in ranked[: max(12, len(found.alarms))]:
+        numbers = (f"{check.reference:.4g}", f"{check.new:.4g}", f"{check.adjusted:.2g}")
+        word, style = ("ALARM", "bold red") if check.alarm else ("", None)
+        table.add_row(escape(check.what), *numbers, word, style=style)
     console.print(table)
-    if len(shown) < len(ranked):
-        console.print(f"... and {len(ranked) - len(shown)} more without an alarm.")
     if found.alarms:
-        word = "alarm" if len(found.alarms) == 1 else "alarms"
         console.print(
-            f"[bold red]{len(found.alarms)} {word}[/bold red]. Look at these columns; if the "
-            "change is real, train again with newer rows."
+            f"[bold red]Alarms: {len(found.alarms)}[/bold red] of {len(ranked)} checks. Look at "
+            "these columns; if the change is real, train again with newer rows."
         )
     else:
-        console.print(f"[green]No alarm[/green] in {len(found.checks)} checks.")
+        console.print(f"[green]No alarm[/green] in {len(ranked)} checks.")
 
 
 @command

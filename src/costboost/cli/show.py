@@ -115,12 +115,14 @@ def money_table(rules: Sequence[RuleCost], n: int, unit: str) -> Table:
         ["way to decide"], ["cost", "95 % interval", "the model saves"],
         caption=f"Intervals: 95 %, of sums by {unit}.",
     )  # fmt: skip
+    # One number of decimals for the whole table, that of its largest amount.
+    amounts = [x for rule in rules for part in (rule.cost, rule.saving) for x in part]
     for rule in rules:
-        cost, saving = (span(one.low, one.high, "", one.value) for one in (rule.cost, rule.saving))
         is_model = rule.key == "model"
+        cost, saved = (money(one.value, "", *amounts) for one in (rule.cost, rule.saving))
+        costs, saves = (span(one.low, one.high, "", *amounts) for one in (rule.cost, rule.saving))
         table.add_row(
-            escape(rule.name), money(rule.cost.value, "", *rule.cost), cost,
-            "" if is_model else f"{money(rule.saving.value, '', *rule.saving)} ({saving})",
+            escape(rule.name), cost, costs, "" if is_model else f"{saved} ({saves})",
             style="bold green" if is_model else None,
         )  # fmt: skip
     return table

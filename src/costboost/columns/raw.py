@@ -109,11 +109,6 @@ def are_numbers(X: Any) -> bool:
     return all(kind.is_numeric() or str(kind) == "Boolean" for kind in set(X.dtypes))
 
 
-def not_numbers(X: Any) -> list[Any]:
-    """The columns of a frame that hold categories, text, times or anything but numbers."""
-    return [name for name in X.columns if open_column(X[name][:0]).kind not in _NUMBERS]
-
-
 def column_names(X: Any) -> list[Any]:
     """Names of the columns of a frame, an Arrow table or a mapping."""
     return [_name(label) for label in _labels(X)]

@@ -262,13 +262,14 @@ def row_costs(
     return short if positive is None else {**short, "positive": positive}
 
 
-def aligned(values: Any, rows: Any, start: str) -> Any:
+def aligned(values: Any, rows: Any, start: str, *, some: bool = False) -> Any:
     """Values in the order of the rows, if both have an index of pandas; refused if they differ."""
+    # With ``some`` there may be values of more rows, which are left out.
     mine, index = getattr(values, "index", None), getattr(rows, "index", None)
     has_both = hasattr(mine, "get_indexer") and hasattr(index, "get_indexer")
-    if not has_both or len(mine) != len(index) or mine.equals(index):  # type: ignore[arg-type, union-attr]
+    if not has_both or (len(mine) != len(index) and not some) or mine.equals(index):  # type: ignore[arg-type, union-attr]
         return values
-    if mine.is_unique and index.is_unique:  # type: ignore[union-attr]
+    if mine.is_unique and (some or index.is_unique):  # type: ignore[union-attr]
         places = mine.get_indexer(index)  # type: ignore[union-attr]
         if (places >= 0).all():
             return values.iloc[places] if hasattr(values, "iloc") else values[places]

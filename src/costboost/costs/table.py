@@ -140,6 +140,8 @@ class Costs:
             ``{(truth, decision): cost}`` (right decisions may be left out: 0); for two classes
             ``{"fn": ..., "fp": ..., "positive": ...}``, also with ``"tp"`` and ``"tn"``
             (``"positive"`` may be left out for the labels {0, 1}, {False, True} and {-1, 1});
+            in a mapping also ``"classes"``, all labels, so that costs are found where a
+            meta-estimator encodes the labels as 0, 1, ... in sorted order;
             another static `Costs`; a callable ``X -> (n, k, d)``; or None, every mistake costs 1.
             Entries are numbers, arrays with a price per row, or arithmetic over columns of X,
             ``"0.9 * amount + 15"``.

@@ -137,7 +137,7 @@ def read(
     path: str | os.PathLike[str], limits: Limits = LIMITS
 ) -> tuple[dict[str, Any], bytes, memoryview]:
     """The manifest, the state and the arrays of a file."""
-    manifest, packed, n_state, n_arrays = _opened(path, limits)
+    manifest, packed, n_state, n_arrays = opened(path, limits)
     size = n_state + n_arrays
     if n_state > limits.json or size > min(limits.total, max(limits.ratio * len(packed), _FREE)):
         raise ModelFileError(
@@ -154,13 +154,8 @@ def read(
     return manifest, content[:n_state], memoryview(content)[n_state:]
 
 
-def read_manifest(path: str | os.PathLike[str], limits: Limits = LIMITS) -> dict[str, Any]:
-    """The manifest alone; nothing is unpacked."""
-    return _opened(path, limits)[0]
-
-
-def _opened(
-    path: str | os.PathLike[str], limits: Limits
+def opened(
+    path: str | os.PathLike[str], limits: Limits = LIMITS
 ) -> tuple[dict[str, Any], memoryview, int, int]:
     """The manifest, the packed content, and the sizes of its two parts."""
     with open(path, "rb") as file:

@@ -8,7 +8,6 @@ code of scikit-learn can crash on hostile arrays. No type is imported that was n
 from __future__ import annotations
 
 import io
-import json
 import math
 import re
 import warnings
@@ -197,6 +196,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 # --- all others, by skops -------------------------------------------------------------------------
 
 _SCHEMA = "schema.json"
+# The number of an object, or the name of the file with its array.
+_ADDRESS = re.compile(r'(?<="__id__": )\d+|(?<=")\d+(?=\.npy")')
 # What skops builds of numbers, text, arrays and containers; all else must be trusted by its name.
 _PLAIN = re.compile(
     r"builtins\.(bool|bytes|dict|float|int|list|set|slice|str|tuple)"
@@ -255,22 +256,18 @@ def load_part(data: bytes, trusted: Collection[str], where: str, limits: Limits 
 
 def _canonical(data: bytes) -> bytes:
     """The same archive with objects numbered in order, instead of by their addresses."""
+    numbers: dict[str, str] = {}
+
+    def numbered(text: str) -> str:
+        return _ADDRESS.sub(lambda found: numbers.setdefault(found[0], str(len(numbers))), text)
+
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
-    schema = json.loads(content.pop(_SCHEMA))
-    numbers: dict[int, int] = {}
-    files: dict[str, str] = {}
-    for node in _nodes(schema):
-        if "__id__" in node:
-            node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
-        if isinstance(node.get("file"), str):
-            ending = "." + node["file"].rpartition(".")[2]
-            node["file"] = files.setdefault(node["file"], f"{len(files)}{ending}")
-    members = {files[name]: raw for name, raw in content.items()}
-    members[_SCHEMA] = json.dumps(schema).encode("utf-8")
+    schema = numbered(content.pop(_SCHEMA).decode()).encode()
+    members = {numbered(f'"{name}"').strip('"'): raw for name, raw in content.items()}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        for name, raw in sorted(members.items()):
+        for name, raw in sorted({**members, _SCHEMA: schema}.items()):
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), raw)
     return buffer.getvalue()
 

@@ -92,17 +92,13 @@ def signature_of(model: Any, X: Any = None) -> Any:
             "without. Fit it on a frame."
         )
     columns = model.columns_.used if hasattr(model, "columns_") else ()
-    numbers = {column.name for column in columns if column.kind in ("number", "boolean")}
+    texts = {column.name for column in columns if column.kind not in ("number", "boolean")}
     used = [column.name for column in columns] or list(names)
-    priced = [name for name in columns_of(model.cost_matrix) if name not in used]
-    inputs = Schema(
-        [
-            ColSpec("double" if name in numbers or name in priced else "string", name)
-            for name in (*used, *priced)
-        ]
-    )
+    used += [name for name in columns_of(model.cost_matrix) if name not in used]
     if X is not None:
-        inputs = infer_signature(X[[*used, *priced]]).inputs
+        inputs = infer_signature(X[used]).inputs
+    else:
+        inputs = Schema([ColSpec("string" if name in texts else "double", name) for name in used])
     labels = np.asarray(getattr(model, "decisions_", model.classes_))
     answer = _LABELS.get(labels.dtype.kind, "string")
     return ModelSignature(

@@ -265,7 +265,7 @@ def inspect(
         If anything is wrong with the container.
     """
     with reading(path):
-        manifest = container.read_manifest(path, limits)
+        manifest, *_ = container.opened(path, limits)
         for name in ("boosters", "untrusted"):
             if not isinstance(manifest.setdefault(name, []), list):
                 raise ModelFileError(f"The manifest must have a list of {name}.")

@@ -108,18 +108,13 @@ def to_onnx(
 
 def _check_costs(model: Any, costs: bool) -> None:
     """Refuse costs that a graph cannot work out."""
-    owner = type(model).__name__
     form = getattr(model, "cost_matrix", None)
-    if not costs and varies(form):
-        raise ValueError(
-            f"The costs of {owner} are expressions or a function of the columns, which a graph "
-            "cannot work out. Use to_onnx(..., costs=True) and pass it the costs of each row."
-        )
     is_uncertain = getattr(model, "risk", "expected") == "worst" and scenarios(form).is_uncertain
-    if not costs and is_uncertain:
+    if not costs and (varies(form) or is_uncertain):
+        what = "uncertain, with risk='worst'" if is_uncertain else "expressions over the columns"
         raise ValueError(
-            f"A graph cannot weigh the uncertain costs of {owner}(risk='worst'). Use risk="
-            "'expected', or to_onnx(..., costs=True) and pass it the costs of each row."
+            f"The costs of {type(model).__name__} are {what}, which a graph cannot work out. Use "
+            "to_onnx(..., costs=True) and pass it the costs of each row."
         )
 
 
@@ -261,28 +256,23 @@ class _Graph:
 
 
 def _metadata(model: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    columns = model.columns_
+    known = columns.used if columns.columns else ()
+    found = {
         "class": type(model).__name__,
         "classes": [str(label) for label in model.classes_],
-    }
-    columns = model.columns_
-    if columns.columns:
-        found["features"] = columns.inputs
-    if columns.categorical:
-        found["categories"] = {
-            columns.inputs[j]: list(columns.columns[columns.sources[j]].categories)
-            for j in columns.categorical
-        }
-    dates = [column for column in columns.used if column.parts]
-    if dates:
-        found["dates"] = {
+        "features": columns.inputs if known else [],
+        "categories": {c.inputs[0]: list(c.categories) for c in known if c.kind == "category"},
+        "dates": {
             str(column.name): {
                 "format": column.format or "%Y-%m-%d",
                 "inputs": {f"{column.name}_{part}": _PARTS[part] for part in column.parts},
             }
-            for column in dates
-        }
-    return found
+            for column in known
+            if column.parts
+        },
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 # -- trees and networks -------------------------------------------------------------------------

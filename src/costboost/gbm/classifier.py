@@ -59,14 +59,17 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     1. A few kinds of models learn the probabilities of the classes by log loss: trees of 31
        leaves, trees with random splits, a random forest and a small neural network (``effort``
-       and the size of the table say which). Each is trained on five
-       folds, and stops when the log loss of its own fold no longer falls.
+       and the size of the table say which). From 10,000 rows on they race on a sample first, and
+       kinds that add nothing there are given up. The others are trained on five folds (one from
+       50,000 rows on), and stop when the log loss of the held-out rows no longer falls.
        (Log loss is the cost averaged over all cost ratios. Stopping by the cost itself gave no
        measurable saving, and would tie the model to one matrix:
        `benchmarks/classifier_choices.py`.)
-    2. The held-out scores of all rows say how much each kind counts; those that do not pay are
-       dropped. From 2,000 rows on, one booster of each kind that is left is trained on all rows.
+    2. The held-out scores say how much each kind counts; those that do not pay are dropped. From
+       2,000 rows on, one booster of each kind that is left is trained on all rows.
     3. Scores are averaged, and one number, the temperature, calibrates them on the held-out rows.
+       Where these are few and cannot tell whether the decisions pay, scores are drawn towards
+       the shares of the classes (`shrinkage_`).
     4. A row's decision is the one of smallest expected cost by these probabilities and the costs
        of that very row: those passed to ``predict``, or ``cost_matrix``.
     5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, it expects them:
@@ -91,8 +94,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         small neural network and a random forest; the weights come from held-out
         rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
         time. ``"high"`` also tries trees of other sizes and, for up to three classes and if
-        CatBoost is installed, symmetric trees: two to three times the time, for slightly
-        cheaper decisions.
+        CatBoost is installed, symmetric trees: about twice the time.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
@@ -136,8 +138,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
     n_iter_no_change : int or None, default=None
         scikit-learn's name for ``patience``, which it replaces if it is not None.
     ensemble : int or "auto", default="auto"
-        Folds. "auto" is 5, or 1 if ``effort="fast"``. 1 trains one booster; to stop early it holds
-        out ``validation_fraction`` of the rows.
+        Folds. "auto" is 5; from 50,000 rows on, and if ``effort="fast"``, it is one part that is
+        held out, ``validation_fraction`` of the rows. 1 trains one booster in that way.
     cv : splitter or iterable of (rows, held-out rows), optional
         Folds of your own, e.g. by time or group, instead of ``ensemble`` shuffled ones.
     refit : bool or "auto", default="auto"
@@ -145,7 +147,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         those of the folds: decisions are five times faster. "auto" is yes from 2,000 rows on,
         unless you set ``ensemble`` or ``cv``.
     validation_fraction : float, default=0.2
-        Share of rows held out if ``ensemble=1``: one in ``round(1 / validation_fraction)`` of
+        Share of rows held out if there are no folds: one in ``round(1 / validation_fraction)`` of
         every class, but at most about a million rows.
     calibration : {"temperature", None}, default="temperature"
         How scores are calibrated on held-out rows.
@@ -204,9 +206,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
     temperature_ : float
         Factor that calibrates the scores; below 1 if the boosters were too sure of themselves.
     shrinkage_ : float
-        Part of the way to the shares of the classes that the scores were drawn: 0.3 if the
-        held-out rows could not tell whether the decisions pay (the interval of
-        ``estimated_score_`` reached below zero), which happens in small tables; else 0. Absent
+        Part of the way to the shares of the classes that the scores were drawn: 0.3 in a table of
+        fewer than 1,000 rows with costs, if the held-out rows could not tell whether the
+        decisions pay (the interval of ``estimated_score_`` reached below zero); else 0. Absent
         without held-out rows or calibration.
     trained_at_ : str
         When the training ended, UTC.

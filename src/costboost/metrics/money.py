@@ -58,10 +58,7 @@ class Judged:
         rows = None if costs is None else len(truth_codes)
         start = f"The 'costs' parameter of {owner}"
         if costs is not None and not (is_frame(costs) and len(costs) != len(truth_codes)):
-            known = [
-                *truth.tolist(),
-                *([] if decisions is None else np.asarray(decisions).tolist()),
-            ]
+            known = [*truth.tolist(), *([] if decisions is None else np.ravel(decisions).tolist())]
             form = aligned(row_costs(costs, known, positive, start), y_true, start)
             if isinstance(form, dict):
                 form = {key: aligned(value, y_true, start) for key, value in form.items()}
@@ -86,11 +83,7 @@ class Judged:
         start = parameter("y_true", owner)
         found = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
         self.codes = found[truth_codes]
-        self.weights = (
-            None
-            if sample_weight is None
-            else checked_weights(sample_weight, len(self.codes), owner)
-        )
+        self.weights = checked_weights(sample_weight, len(self.codes), owner)
         self.costs = Costs.resolve(
             form if costs is None else None,
             None if costs is None else form,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
+from costboost.costs.forms import aligned
 from costboost.metrics.money import avoidable_cost_score, mean_cost, savings_score, total_cost
 
 __all__ = ["CostScorer", "make_cost_scorer", "needs_costs"]
@@ -114,22 +115,13 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     def _costs_of(self, y: Any, X: Any) -> Any:
         """The costs that were bound, of the rows to score: found by their index."""
         rows = y if hasattr(getattr(y, "index", None), "get_indexer") else X
-        wanted: Any = getattr(rows, "index", None)
-        known: Any = getattr(self.costs, "index", None)
-        if hasattr(wanted, "get_indexer") and hasattr(known, "get_indexer"):
-            places = known.get_indexer(wanted)
-            if (places < 0).any():
-                raise ValueError(
-                    f"{self._owner} has no costs for {int((places < 0).sum())} of the rows to "
-                    "score, by their index. Pass costs= with the index of all rows."
-                )
-            return self.costs.iloc[places] if hasattr(self.costs, "iloc") else self.costs[places]
-        if len(self.costs) != len(y):
+        found = aligned(self.costs, rows, f"costs= of {self._owner}", some=True)
+        if len(found) != len(y):
             raise ValueError(
-                f"{self._owner} has costs of {len(self.costs)} rows and is asked for the score of "
+                f"{self._owner} has costs of {len(found)} rows and is asked for the score of "
                 f"{len(y)}. To find the costs of some rows, costs= and X or y need a pandas index."
             )
-        return self.costs
+        return found
 
 
 def make_cost_scorer(

@@ -84,17 +84,10 @@ _STATUSES = {
 }
 
 
-class Problem(BaseModel):
-    """What is wrong with a request."""
-
-    field: str | None = Field(description="The place in the request.")
-    message: str
-
-
 class Failure(BaseModel):
     """The body of every error."""
 
-    error: Problem
+    error: dict[str, str | None] = Field(description="field, the place in the request; message.")
 
 
 class DecidedRow(BaseModel):
@@ -516,7 +509,7 @@ class Metrics:
         counts = np.bincount(answer.codes, minlength=len(labels))
         for code in np.flatnonzero(counts):
             self.decisions.labels(labels[code]).inc(float(counts[code]))
-        if answer.expected is None or answer.taken is None:
+        if answer.expected is None or answer.taken is None or answer.saving is None:
             return
         # One absurd cost would drown all others in the sums, for ever.
         usual = np.abs(answer.expected).max(axis=1) <= service.largest_usual_cost
@@ -524,8 +517,7 @@ class Metrics:
         sums = np.bincount(answer.codes[usual], answer.taken[usual], minlength=len(labels))
         for code in np.flatnonzero(counts):
             self.cost.labels(labels[code]).inc(float(sums[code]))
-        if answer.saving is not None:
-            self.saving.inc(float(answer.saving[usual].sum()))
+        self.saving.inc(float(answer.saving[usual].sum()))
 
     def text(self) -> bytes:
         """All metrics, of all processes."""

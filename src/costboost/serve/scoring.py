@@ -46,7 +46,7 @@ class Reply:
     saving: Floats | None = None
     base: Floats | None = None
     parts: Floats | None = None  # of the base and the saving, a column per feature
-    limits: list[dict[str, Any]] | None = None
+    limits: list[dict[Any, Any]] | None = None
 
     @cached_property
     def taken(self) -> Floats | None:
@@ -76,11 +76,10 @@ class Service:
         self.loaded_at = time.time()
         self._number_names = [f"probability_{label}" for label in self.classes.tolist()]
         self._number_names += [f"expected_cost_{label}" for label in self.decisions.tolist()]
-        matrix = getattr(model, "cost_matrix_", None)
-        scale = 0.0 if matrix is None else float(np.abs(np.asarray(matrix, dtype=float)).max())
+        scale = float(np.abs(model.cost_matrix_).max())
         self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
-        self.can_explain = hasattr(model, "explain") and len(self.decisions) > 1
+        self.can_explain = hasattr(model, "explain")
         # Expressions over columns are read once, instead of at every request.
         self._cells: AnyArray | None = None
         can_weigh = hasattr(model, "columns_") and self.has_probabilities
@@ -102,16 +101,14 @@ class Service:
 
     def about(self) -> dict[str, Any]:
         """What people and programs may know of the model."""
-        summary = getattr(self.model, "costs_", None)
-        matrix = getattr(self.model, "cost_matrix_", None)
         return {
             "title": self.title,
             "class": type(self.model).__name__,
             "model": self.fingerprint,
             "classes": self.classes.tolist(),
             "decisions": self.decisions.tolist(),
-            "costs": None if summary is None else str(summary),
-            "mean_cost_matrix": None if matrix is None else np.asarray(matrix).tolist(),
+            "costs": str(self.model.costs_),
+            "mean_cost_matrix": self.model.cost_matrix_.tolist(),
             "probabilities": self.has_probabilities,
             "short_costs": self.requests.short_costs,
             "explains": self.can_explain and self.has_probabilities,
@@ -154,14 +151,16 @@ class Service:
             raise RequestError(422, message, "costs")
         limits = None
         if query.capacity is not None:
-            codes, limits = self._within_limits(query, expected, end)
-        others: tuple[Ints | None, Floats | None] = (None, None)
-        if len(self.decisions) > 1:
-            others = cheapest_other(expected, codes)
-        reasons: tuple[Floats | None, Floats | None] = (None, None)
+            _check_time(end)
+            allowed = allocate(expected, self.decisions, capacity=query.capacity, per=query.groups)
+            codes, priced = allowed.codes, allowed.to_frame().dropna(subset="price")
+            names = [name for name in ("group", "decision", "rows", "price") if name in priced]
+            limits = priced[names].to_dict("records")
+        base = parts = None
         if query.explain:
-            reasons = self._explained(query, codes, [one[-1] for one in found], end)
-        return Reply(codes, proba, expected, *others, *reasons, limits)
+            base, parts = self._explained(query, codes, [one[-1] for one in found], end)
+        others = cheapest_other(expected, codes)
+        return Reply(codes, proba, expected, *others, base, parts, limits)
 
     def _read(self, query: Query) -> Any:
         """The rows as the model takes them."""
@@ -198,30 +197,6 @@ class Service:
             )
             raise RequestError(413, message, "columns")
         return {str(name): values for name, values in found.items()}
-
-    def _within_limits(
-        self, query: Query, expected: Floats, end: float
-    ) -> tuple[Ints, list[dict[str, Any]]]:
-        """Decisions within the limits, some groups at a time, and the prices of the limits."""
-        n = query.n
-        blocks = np.zeros(n, dtype=np.intp)
-        if query.groups is not None:
-            _, group, sizes = np.unique(query.groups, return_inverse=True, return_counts=True)
-            blocks = (np.cumsum(sizes) // _ROWS)[group]
-        codes = np.empty(n, dtype=np.intp)
-        limits: list[Any] = []
-        for block in np.unique(blocks):
-            _check_time(end)
-            rows = np.flatnonzero(blocks == block)
-            found = allocate(
-                expected[rows], self.decisions, capacity=query.capacity,
-                per=None if query.groups is None else query.groups[rows],
-            )  # fmt: skip
-            codes[rows] = found.codes
-            priced = found.to_frame().dropna(subset="price")
-            shown = [name for name in priced if name in ("group", "decision", "rows", "price")]
-            limits += priced[shown].to_dict("records")
-        return codes, limits
 
     def _explained(
         self, query: Query, codes: Ints, costs: list[Floats | None], end: float
@@ -270,7 +245,6 @@ class Service:
         if answer.proba is not None:
             found["probabilities"] = self.classes.tolist(), answer.proba
             found["expected_costs"] = labels.tolist(), answer.expected
-        if answer.runner_up is not None:
             found |= {"runner_up": labels[answer.runner_up], "saving": answer.saving}
         if answer.parts is not None:
             names = [column.name for column in self.columns.used]

@@ -7,12 +7,16 @@ complete, and lines of the log.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
+import math
 import multiprocessing
 import os
 import shutil
 import signal
 import socket
+import struct
+import sys
 import tempfile
 import threading
 import time
@@ -38,7 +42,6 @@ log = logging.getLogger("costboost.serve")
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
-_LAST_SECONDS = 0.5  # for connections whose first request is on its way when listening ends
 # Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
 # turns pass until one that is too many is closed.
 _BACKLOG, _AT_ONCE = 1024, 32
@@ -108,14 +111,14 @@ class DrainingServer(uvicorn.Server):
         self._missed = missed
         self._app = app
         self._drain = drain
-        self._leave_at: float | None = None
+        self._drain_began = math.inf
         self._reloads: set[asyncio.Task[bool]] = set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; a second signal ends the drain, a third one ends everything."""
-        if self._leave_at is None:
+        if self._drain_began == math.inf:
             self._app.current.is_draining = True
-            self._leave_at = time.monotonic() + self._drain
+            self._drain_began = time.monotonic()
         elif not self.should_exit:
             self.should_exit = True
         else:
@@ -123,7 +126,7 @@ class DrainingServer(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Stop when the drain is over; called ten times a second."""
-        if self._leave_at is not None and time.monotonic() >= self._leave_at:
+        if time.monotonic() >= self._drain_began + self._drain:
             self.should_exit = True
         return await super().on_tick(counter)
 
@@ -142,11 +145,12 @@ class DrainingServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         waiting: list[socket.socket] = []
         for listener in sockets or ():
-            listener.setblocking(False)
+            _make_no_more(listener)
+        await asyncio.sleep(0.02)  # until those in the making are made
+        for listener in sockets or ():
             with suppress(BlockingIOError):
                 while True:
                     waiting.append(listener.accept()[0])
-        # Closed at once: a connection that is made in between is lost.
         for server in self.servers:
             server.close()
 
@@ -155,15 +159,33 @@ class DrainingServer(uvicorn.Server):
 
         for connection in waiting:
             await loop.connect_accepted_socket(protocol, connection)
-        end = loop.time() + _LAST_SECONDS
-        while self.server_state.connections and loop.time() < end and not self.force_exit:
-            await asyncio.sleep(0.02)
+        every: set[Any] = self.server_state.connections
+        while not self.force_exit and any(
+            one.cycle is None and one._waits_since >= self._drain_began for one in every
+        ):
+            await asyncio.sleep(0.02)  # its first request is on its way, or its time ends
         await super().shutdown(sockets)
 
     def _reload(self) -> None:
         task = asyncio.get_running_loop().create_task(self._app.current.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
+
+
+# A program for the kernel's packet filter: drop what asks for a connection (SYN is set), pass the
+# rest. Code, jump if true, jump if false, operand.
+_ATTACH_FILTER = 26 if sys.platform == "linux" else -1
+_DROP_SYN = ((0x30, 0, 0, 13), (0x45, 0, 1, 2), (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFFFFFF))
+
+
+def _make_no_more(listener: socket.socket) -> None:
+    """Let the kernel make no new connections, while those that it has made can be accepted."""
+    try:
+        code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *x) for x in _DROP_SYN))
+        program = struct.pack("HL", len(_DROP_SYN), ctypes.addressof(code))
+        listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
+    except OSError:  # not on Linux: one more at most
+        listener.listen(0)
 
 
 def listen(settings: Settings) -> socket.socket:
