@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from costboost.datasets import bayes_threshold
-from costboost.metrics import epsilon
 from costboost_papers import Task, masnadi2007
 from costboost_papers.masnadi2007 import (
     ALGORITHMS,
@@ -20,7 +19,7 @@ from costboost_papers.masnadi2007 import (
     cost_ratio,
     crossing,
 )
-from costboost_papers.protocol import binary_data, encode, fold, quiet, split_seed
+from costboost_papers.protocol import binary_data, encode, epsilon, fold, quiet, split_seed
 from data import rows_of_tasks
 
 # --- the line -------------------------------------------------------------------------------
