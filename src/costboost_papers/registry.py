@@ -57,8 +57,8 @@ PAPERS = (
         "applications”; in full as “Multi-class cost-sensitive boosting with p-norm loss "
         "functions”, KDD 2008.",
         "Draw a sample in each round, `LpCSBClassifier(resample=True)`: it lowers the cost of "
-        "p = 2 on all eight sets with both kinds of LightGBM trees and on the five sets that were "
-        "measured with C4.5 (table1). As printed, p = 2 costs more than CSB2 on these five. "
+        "p = 2 on all eight sets with both kinds of LightGBM trees and on the six sets that were "
+        "measured with C4.5 (table1). As printed, p = 2 costs more than CSB2 on these six. "
         "Compare with one decision for all rows first: under such costs it is hard to beat.",
     ),
     Paper(
