@@ -98,9 +98,10 @@ def page(rows: pd.DataFrame) -> str:
         f"Share of the avoidable cost on held-out rows; {means.shape[0]} problems on {len(done)} "
         f"sets ({', '.join(done)}), {rows['split'].nunique()} split, "
         f"{rows['commit'].nunique()} commits of the source. *Tuned*: `costboost.tuned` with "
-        f"{TRIALS} trials inside the training rows. *Cheaper on*: problems where the tuned line "
-        f"saves more than CostBoost, by {TIE:g} at least. Seconds: processor time of one training, "
-        "on a busy machine.",
+        f"{TRIALS} trials inside the training rows. *Problems*: those that both lines finished; "
+        "means are over them, so compare each line with *CostBoost there*. *Cheaper on*: problems "
+        f"where the tuned line saves more than CostBoost, by {TIE:g} at least. Seconds: processor "
+        "time of one training, on a busy machine.",
         "",
         f"**What is missing**: {len(missing)} sets ({', '.join(missing)}), the problems with costs "
         "of single rows, more splits, and the losses of papers inside `CostBoostClassifier`. These "

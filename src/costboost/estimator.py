@@ -42,6 +42,7 @@ from costboost.costs.forms import (
     columns_of,
     decisions_of,
     is_labelled,
+    is_number,
     positive_of,
     row_costs,
     varies,
@@ -923,7 +924,7 @@ def _located(
             raise
         places: Any
         if "convert" in text:
-            places = [place for place in np.ndindex(*table.shape) if not _is_number(table[place])]
+            places = [place for place in np.ndindex(*table.shape) if not is_number(table[place])]
         else:
             values = table.astype(np.float64)
             is_wrong = np.isinf(values) if "infinity" in text else np.isnan(values)
@@ -935,14 +936,6 @@ def _located(
         raise ValueError(
             f"{text.rstrip('.')}. The first is in column {name} on row {row}."
         ) from None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def column_of(values: Any, X: Any, name: str, owner: str) -> Any:

@@ -214,6 +214,7 @@ class LossStudy(Item):
     efforts: ClassVar[dict[Mode, Effort]]
     datasets: tuple[str, ...]
     test_to_train: float = 0.0
+    over_sets = True
 
     def tasks(self, mode: Mode) -> list[Task]:
         effort = self.efforts[mode]

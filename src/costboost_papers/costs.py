@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost.costs.forms import as_floats
 from costboost.costs.labels import parameter
 from costboost.costs.table import Costs
 
-__all__ = ["class_frequency", "from_taxonomy", "normalise", "random_symmetric"]
+__all__ = ["class_frequency", "from_taxonomy", "random_symmetric"]
 
 Seed = int | np.random.Generator | np.random.RandomState | None
 
@@ -103,33 +102,6 @@ def from_taxonomy(tree: Any) -> Costs:
     for inside in members.values():  # a shared branch shortens the path at both ends
         matrix[np.ix_(inside, inside)] -= 2.0
     return Costs(np.array(labels), matrix)
-
-
-def normalise(matrix: ArrayLike) -> Floats:
-    """Reduce each row by its minimum, then divide by the largest entry.
-
-    Neither changes which decision is best; costs then lie in [0, 1] and the best decision costs 0.
-
-    Examples
-    --------
-    >>> normalise([[-1, 3], [10, 2]])
-    array([[0. , 0.5],
-           [1. , 0. ]])
-    """
-    array = as_floats(matrix, "matrix", "normalise")
-    if array.ndim not in (2, 3):
-        raise ValueError(
-            f"{parameter('matrix', 'normalise')} must have shape (k, d) or (n, k, d), got "
-            f"{array.shape}."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(
-            f"{parameter('matrix', 'normalise')} must be finite, got "
-            f"{array[~np.isfinite(array)][0]}. Replace it by a number."
-        )
-    reduced: Floats = array - array.min(axis=-1, keepdims=True)
-    largest = reduced.max(initial=0.0)
-    return reduced / largest if largest > 0 else reduced
 
 
 def _leaves(tree: Any, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:

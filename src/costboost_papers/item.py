@@ -106,6 +106,7 @@ class Item(ABC):
         {}
     )  # names for --estimator, and their settings
     rounds: int | None = None  # in place of the protocol's
+    over_sets: bool = False  # the summary has statistics over all data sets
     many_rounds: bool = False  # the protocol compares several numbers of rounds
 
     @abstractmethod
@@ -114,18 +115,22 @@ class Item(ABC):
 
     def planned(self, options: Options) -> list[Task]:
         """The part of the plan that is asked for; a seed above 0 has splits of its own."""
-        tasks = self.tasks(options.mode)
-        settings: tuple[str, ...] = ()
-        if options.estimator is not None:
-            _check_names("--estimator", (options.estimator,), self.estimators, self)
-            settings = (self.estimators[options.estimator],)
+        tasks = every = self.tasks(options.mode)
         for name, field, wanted in (
             ("--datasets", "dataset", options.datasets),
             ("--algorithms", "algorithm", options.algorithms),
-            ("", "setting", settings),
         ):
-            _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in tasks), self)
+            _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in every), self)
             tasks = [task for task in tasks if not wanted or getattr(task, field) in wanted]
+        if options.estimator is not None:
+            _check_names("--estimator", (options.estimator,), self.estimators, self)
+            setting = self.estimators[options.estimator]
+            tasks = [task for task in tasks if task.setting == setting]
+        if not tasks:
+            raise ValueError(
+                f"{self.paper} {self.name} has no such combination of --datasets, --algorithms and "
+                "--estimator. Leave one of them out."
+            )
         most = options.splits if options.splits is not None else 1 + max(t.split for t in tasks)
         # The first split of everything before the second of anything: a stopped run has a table.
         return [

@@ -200,7 +200,9 @@ def _result(
     summary = read_summary(docs / "summaries", item)
     if results is not None:
         source = registry.owner(item)
-        rows = Store(results, source, Options(mode)).settled(source.tasks(mode))
+        rows = Store(results, source, Options(mode)).settled(
+            source.tasks(mode), over_sets=source.over_sets
+        )
         run = describe_run(item, source, rows, mode)
         if run.tasks:
             write_summary(docs / "summaries", item, _joined(summarise(item, rows), summary))
@@ -229,10 +231,11 @@ def _result(
 
 
 def _joined(new: pd.DataFrame, old: pd.DataFrame | None) -> pd.DataFrame:
-    """What is new, and of an earlier summary the settings that are not."""
+    """What is new, and of an earlier summary the data sets and settings that are not."""
     if old is None:
         return new
-    return pd.concat([new, old[~old["setting"].isin(new["setting"])]], ignore_index=True)
+    places = [pd.MultiIndex.from_frame(part[["dataset", "setting"]]) for part in (new, old)]
+    return pd.concat([new, old[~places[1].isin(places[0])]], ignore_index=True)
 
 
 def save_figure(figure: Figure, path: Path, vector: Path | None = None) -> None:
@@ -297,15 +300,12 @@ def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
     return lines
 
 
-def _glance(found: Sequence[tuple[str, Sequence[Conclusion]]]) -> list[str]:
-    """Claims and verdicts alone, before all details."""
-    rows = [
-        {"claim of the paper": one.claim, "item": name, "here": f"**{one.verdict}**"}
-        for name, conclusions in found
-        for one in conclusions
-        if one.own
-    ]
-    return ["## Claims and verdicts", "", markdown_table(pd.DataFrame(rows)), ""] if rows else []
+def _claims(
+    results: Sequence[_Result], overall: Sequence[Conclusion]
+) -> list[tuple[str, Conclusion]]:
+    """The paper's own claims, with the names of their items."""
+    every = [("all", overall), *((one.item.name, one.conclusions) for one in results)]
+    return [(name, found) for name, part in every for found in part if found.own]
 
 
 def run_line(run: Run) -> str:
@@ -370,7 +370,15 @@ def _paper_page(
         "",
         paper.citation,
         "",
-        *_glance([("all", overall), *((one.item.name, one.conclusions) for one in results)]),
+        "## Claims and verdicts",
+        "",
+        markdown_table(
+            pd.DataFrame(
+                {"claim of the paper": found.claim, "item": name, "here": f"**{found.verdict}**"}
+                for name, found in _claims(results, overall)
+            )
+        ),
+        "",
         f"How a claim is judged: [one rule for all]({_INDEX}#how-a-claim-is-judged).",
         "",
         "## What to take from it",
@@ -443,20 +451,9 @@ def _index_page(
             "parts": found.count,
         }
         for paper, results, overall in index
-        for name, conclusions in [
-            ("all", overall),
-            *((result.item.name, result.conclusions) for result in results),
-        ]
-        for found in conclusions
-        if found.own
+        for name, found in _claims(results, overall)
     ]
     lines += [markdown_table(pd.DataFrame(verdicts)) if verdicts else "None yet.", ""]
-    claims = [
-        (paper.name, found)
-        for paper, results, overall in index
-        for found in [*overall, *(one for result in results for one in result.conclusions)]
-        if found.own
-    ]
     changed = [
         {
             "paper": change.paper,
@@ -466,8 +463,9 @@ def _index_page(
             "why": change.why,
         }
         for change in coverage.CHANGES
-        for name, found in claims
-        if name == change.paper and change.claim in found.claim
+        for paper, results, overall in index
+        for _, found in _claims(results, overall)
+        if paper.name == change.paper and change.claim in found.claim
     ]
     if changed:
         frame = pd.DataFrame(changed).drop_duplicates(["paper", "claim"])

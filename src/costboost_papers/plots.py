@@ -20,7 +20,6 @@ from costboost.plots._shared import (
     binary_response,
     label_ends,
     line_looks,
-    named,
     number,
     staged,
     tidy,
@@ -48,7 +47,7 @@ _MARKERS = ("o", "^")
 class BoundaryDisplay:
     """Where classifiers of two features change their decision.
 
-    Make it with `from_estimator` (one boundary) or `from_estimators` (several).
+    Make it with `from_estimators`.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class BoundaryDisplay:
     ...     return log_odds(x) + np.log(3)
     >>> from matplotlib.figure import Figure  # or leave ax out: pyplot makes a figure
     >>> ax = Figure().subplots()
-    >>> sorted(BoundaryDisplay.from_estimator(clf, X, y, bayes=best, ax=ax).lines_)
+    >>> sorted(BoundaryDisplay.from_estimators({"AdaC2": clf}, X, y, bayes=best, ax=ax).lines_)
     ['AdaC2']
     """
 
@@ -84,19 +83,6 @@ class BoundaryDisplay:
         self.X = None if X is None else np.asarray(X, dtype=np.float64)
         self.y: AnyArray | None = None if y is None else np.asarray(y)
         self.names = names
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        name: str | None = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the boundary of one fitted classifier; ``options`` are those of several."""
-        return cls.from_estimators({named(estimator, name): estimator}, X, y, **options)
 
     @classmethod
     def from_estimators(
@@ -279,7 +265,7 @@ def zero_crossing(x: ArrayLike, score: ArrayLike) -> float:
 class ZeroCrossingDisplay:
     """The zero crossing of boosted scores by round, against the best possible one.
 
-    Make it with `from_estimator` or `from_estimators`.
+    Make it with `from_estimators`.
 
     Examples
     --------
@@ -289,8 +275,8 @@ class ZeroCrossingDisplay:
     >>> from costboost_papers.plots import ZeroCrossingDisplay
     >>> X, y = make_gaussians_1d(1000, random_state=0)
     >>> clf = CSLogitBoostClassifier({"fn": 5, "fp": 1}, n_estimators=10).fit(X, y)
-    >>> shown = ZeroCrossingDisplay.from_estimator(
-    ...     clf, X, bayes=bayes_threshold(5), ax=Figure().subplots()
+    >>> shown = ZeroCrossingDisplay.from_estimators(
+    ...     {"CSLogitBoost": clf}, X, bayes=bayes_threshold(5), ax=Figure().subplots()
     ... )
     >>> bool(abs(shown.crossings["CSLogitBoost"][-1] - bayes_threshold(5)) < 0.2)
     True
@@ -306,13 +292,6 @@ class ZeroCrossingDisplay:
         self.crossings = _floats(crossings)
         self.bayes = bayes
         self.feature = feature
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, *, name: str | None = None, **options: Any
-    ) -> Self:
-        """Draw the crossings of one fitted classifier; ``options`` are those of several."""
-        return cls.from_estimators({named(estimator, name): estimator}, X, **options)
 
     @classmethod
     def from_estimators(

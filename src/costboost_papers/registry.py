@@ -56,9 +56,10 @@ PAPERS = (
         "A. C. Lozano and N. Abe, “Cost-sensitive boosting with p-norm loss functions and its "
         "applications”; in full as “Multi-class cost-sensitive boosting with p-norm loss "
         "functions”, KDD 2008.",
-        "Use `LpCSBClassifier` with `resample=True` if you use it at all: as printed, larger norms "
-        "drop the rows that no rule claims. Pruned trees matter as much as the norm. With costs "
-        "that are far from the class frequencies, compare with one decision for all rows first.",
+        "Draw a sample in each round, `LpCSBClassifier(resample=True)`: it lowers the cost of "
+        "p = 2 on all eight sets with both kinds of LightGBM trees and on the six sets that were "
+        "measured with C4.5 (table1). As printed, p = 2 costs more than CSB2 on these six. "
+        "Compare with one decision for all rows first: under such costs it is hard to beat.",
     ),
     Paper(
         "cai2008",

@@ -170,15 +170,16 @@ class Store:
         # As booleans: an empty list would select no columns instead of no rows.
         return rows[np.array(planned, dtype=bool)].reset_index(drop=True)
 
-    def settled(self, tasks: Sequence[Task]) -> pd.DataFrame:
-        """The rows of settings of which every data set has a split with all methods done."""
+    def settled(self, tasks: Sequence[Task], *, over_sets: bool) -> pd.DataFrame:
+        """The splits with all methods done; ``over_sets``, of settings with one for every set."""
         rows, plan = self.rows_of(tasks), pd.DataFrame(map(vars, tasks))
         place = ["dataset", "setting"]
         wanted = plan.groupby([*place, "split"], sort=False)["algorithm"].nunique()
         found = rows.groupby([*place, "split"], sort=False)["algorithm"].nunique()
         whole = set(wanted.index[found.reindex(wanted.index, fill_value=0) == wanted])
         have = {(dataset, setting) for dataset, setting, _ in whole}
-        short = {task.setting for task in tasks if (task.dataset, task.setting) not in have}
+        lacking = (task for task in tasks if (task.dataset, task.setting) not in have)
+        short = {task.setting for task in lacking} if over_sets else set()
         keys = rows[[*place, "split"]].itertuples(index=False, name=None)
         kept = np.array([key in whole and key[1] not in short for key in keys], dtype=bool)
         return rows[kept].reset_index(drop=True)

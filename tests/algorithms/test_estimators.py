@@ -431,11 +431,7 @@ def test_the_booster_is_the_model(name):
     np.testing.assert_allclose(clf.booster_.predict(X, raw_score=True), F, atol=1e-12)
     contributions = clf.booster_.predict(X, pred_contrib=True)
     np.testing.assert_allclose(contributions.sum(axis=1), F, atol=1e-6)
-    # A tree that comes again, because the weights do not change, is in the booster once.
-    is_repeated = name == "CSB0Classifier"
-    assert clf.booster_.num_trees() == clf.n_iter_ or (
-        is_repeated and 0 < clf.booster_.num_trees() < clf.n_iter_
-    )
+    assert clf.booster_.num_trees() == clf.n_iter_
 
 
 @pytest.mark.parametrize("learner", ["stump", "histogram", "line", "perceptron", Tree(4)], ids=str)

@@ -72,6 +72,13 @@ def test_parts_and_variations_of_a_plan(toy, tmp_path):
         assert f"{name} of toy table1 must be among" in " ".join(wrong.output.split())
 
 
+def test_a_combination_that_is_not_planned_is_refused(tmp_path):
+    arguments = ("--estimator", "c45", "--algorithms", "constant", "--output", tmp_path)
+    result = command("lozano2008", "table1", *arguments)
+    assert result.exit_code == 2
+    assert "has no such combination" in " ".join(result.output.split())
+
+
 def test_finished_tables_as_text(toy, tmp_path):
     def table(form):
         here = ("--output", tmp_path, "--jobs", 1)

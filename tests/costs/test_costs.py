@@ -365,13 +365,6 @@ class TestLaws:
         np.testing.assert_array_equal(costs.labels, [0, 1])
         np.testing.assert_array_equal(costs.error_cost, [2, 895])
 
-    def test_extreme_ratio(self):
-        costs = Costs.resolve({"fn": 1e12, "fp": 1e-12}, classes=[0, 1], codes=[0, 1])
-        np.testing.assert_array_equal(costs.error_cost, [1e-12, 1e12])
-        np.testing.assert_array_equal(
-            costs.unknown.decide([[1 - 1e-20, 1e-20], [1.0, 0.0]]), [1, 0]
-        )
-
     def test_offsets_of_a_row_do_not_drown_the_decision(self):
         # Row "a" costs 1e12 whatever is decided: only the differences may count.
         matrix = np.array([[1e12, 1e12, 1e12], [0, 0, 1e-3], [1e-3, 1e-3, 0]])
@@ -381,10 +374,6 @@ class TestLaws:
 
 
 class TestObject:
-    def test_matrices_of_rows_are_not_copied(self):
-        given = per_row(fn=[5, 6], fp=1)
-        assert np.shares_memory(Costs.resolve(costs=given, classes=[0, 1]).matrix, given)
-
     @pytest.mark.parametrize("shape", [(3, 2, 2), (3, 2), (3,)])
     def test_the_callers_arrays_stay_as_they_are(self, shape):
         given = np.random.default_rng(0).uniform(size=shape)
@@ -425,12 +414,6 @@ class TestWords:
             "  deciding 'ok' when the truth is 'fraud' costs 5",
             "  deciding 'fraud' when the truth is 'ok' costs 1",
         ]
-
-    def test_profit_and_numbers(self):
-        text = str(Costs.resolve({"fn": 5, "fp": 1e12, "tp": -2.5}, classes=[0, 1]))
-        assert "deciding 1 when the truth is 1 earns 2.5" in text
-        assert "deciding 1 when the truth is 0 costs 1e+12" in text
-        assert "deciding 0 when the truth is 0" not in text
 
     def test_a_mean_is_over_the_rows_of_the_truth_that_can_pay_it(self):
         rows = per_row([10, 20, 90], [1, 3, 8])
@@ -496,12 +479,8 @@ class TestPerRow:
     def test_lengths(self, arguments):
         with pytest.raises(ValueError, match=r"one price per row, .* got arrays of length"):
             per_row(**arguments)
-
-    def test_finite_and_flat(self):
         with pytest.raises(ValueError, match=r"per_row must be finite .*got nan .* on row 1"):
             per_row([1, np.nan], 1)
-        with pytest.raises(ValueError, match=r"per_row must hold a number or an array of shape"):
-            per_row(1, [[1]])
         with pytest.raises(ValueError, match=r"Pass fp="):
             per_row(1)
 

@@ -196,18 +196,6 @@ def test_random_texts_never_run_code(monkeypatch):
 class TestInForms:
     frame = FRAMES["pandas"]
 
-    def test_short_form(self):
-        costs = Costs.resolve(
-            {"fn": "amount + 15", "fp": 5, "positive": "fraud"},
-            classes=["fraud", "ok"],
-            X=self.frame,
-            n_samples=3,
-        )
-        np.testing.assert_array_equal(costs.matrix[:, 0, 1], [115, 25, 17.5])
-        np.testing.assert_array_equal(costs.matrix[:, 1, 0], [5, 5, 5])
-        assert "deciding 'ok' when the truth is 'fraud' costs 17.5 to 115" in str(costs)
-        assert "(amount + 15)" in str(costs)
-
     def test_frames_and_pairs_and_arrays(self):
         table = [[0, 5], ["amount", 0]]
         frame = pd.DataFrame(table, index=[0, 1], columns=[0, 1])

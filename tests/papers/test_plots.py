@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from costboost import AdaC2Classifier, CSLogitBoostClassifier, MinCostClassifier
+from costboost import MinCostClassifier
 from costboost.datasets import log_odds, make_gaussians_2d
 from costboost.metrics import critical_difference
 from costboost_papers.plots import (
@@ -34,11 +34,6 @@ def closed_figures():
 @pytest.fixture(scope="module")
 def plane():
     return make_gaussians_2d(300, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def logit(plane):
-    return CSLogitBoostClassifier(COSTS, n_estimators=10, random_state=0).fit(*plane)
 
 
 def overlaps(texts):
@@ -74,7 +69,9 @@ class Linear:
 
 def test_boundary_is_the_zero_line(plane):
     X, y = plane
-    shown = BoundaryDisplay.from_estimator(Linear(), X, y, bayes=log_odds, grid_resolution=60)
+    shown = BoundaryDisplay.from_estimators(
+        {"Linear": Linear()}, X, y, bayes=log_odds, grid_resolution=60
+    )
     points = zero_points(shown.lines_["Linear"])
     np.testing.assert_allclose(points @ [1, 2], 1.0, atol=1e-9)
     best = zero_points(shown.bayes_line_)
@@ -84,27 +81,16 @@ def test_boundary_is_the_zero_line(plane):
     assert sum(len(part.get_offsets()) for part in shown.points_) == len(X)
 
 
-def test_several_boundaries_on_given_axes(plane, logit):
-    X, y = plane
-    tree = AdaC2Classifier(COSTS, n_estimators=3, random_state=0).fit(X, y)
-    _, ax = plt.subplots()
-    shown = BoundaryDisplay.from_estimators({"a": logit, "b": tree}, X, y, ax=ax)
-    assert shown.ax_ is ax
-    assert list(shown.lines_) == ["a", "b"]
-    words = [text.get_text() for text in shown.legend_.get_texts()]
-    assert words == ["class -1", "class 1", "a", "b"]
-    scores = logit.decision_function(zero_points(shown.lines_["a"]))
-    assert np.abs(scores).max() < 0.05 * np.abs(shown.responses["a"]).max()
-
-
 def test_boundary_of_decisions_and_of_probabilities(plane):
     X, y = plane
     inner = LogisticRegression()
     known = MinCostClassifier(inner, cost_matrix=COSTS, calibration=None).fit(X, y)
-    decided = BoundaryDisplay.from_estimator(known, X, y, grid_resolution=80)
+    decided = BoundaryDisplay.from_estimators({"MinCost": known}, X, y, grid_resolution=80)
     chance = known.predict_proba(zero_points(decided.lines_["MinCost"]))[:, 1]
     assert np.abs(chance - 1 / 6).max() < 0.05  # P C1 = (1 - P) C2, not one half
-    half = BoundaryDisplay.from_estimator(known, X, y, response_method="predict_proba")
+    half = BoundaryDisplay.from_estimators(
+        {"MinCost": known}, X, y, response_method="predict_proba"
+    )
     chance = known.predict_proba(zero_points(half.lines_["MinCost"]))[:, 1]
     np.testing.assert_allclose(chance, 0.5, atol=0.01)
 
@@ -120,14 +106,14 @@ def test_boundary_that_is_nowhere(plane):
 def test_boundary_needs_the_plane_and_two_classes(plane):
     X, y = plane
     with pytest.raises(ValueError, match=r"'X' parameter of BoundaryDisplay .* \(n, 2\)"):
-        BoundaryDisplay.from_estimator(Linear(), X[:, :1], y)
+        BoundaryDisplay.from_estimators({"Linear": Linear()}, X[:, :1], y)
     three = DecisionTreeClassifier().fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match="two classes, and DecisionTreeClassifier was fitted on 3"):
-        BoundaryDisplay.from_estimator(three, X)
+        BoundaryDisplay.from_estimators({"three": three}, X)
     with pytest.raises(ValueError, match="response_method"):
-        BoundaryDisplay.from_estimator(Linear(), X, response_method="score")
+        BoundaryDisplay.from_estimators({"Linear": Linear()}, X, response_method="score")
     with pytest.raises(ValueError, match="grid_resolution"):
-        BoundaryDisplay.from_estimator(Linear(), X, grid_resolution=1)
+        BoundaryDisplay.from_estimators({"Linear": Linear()}, X, grid_resolution=1)
 
 
 # --- zero crossing --------------------------------------------------------------------------
@@ -166,9 +152,9 @@ def test_crossings_by_round():
 
 def test_crossing_needs_one_feature_and_stages(plane):
     with pytest.raises(ValueError, match=r"'X' parameter of ZeroCrossingDisplay .* one column"):
-        ZeroCrossingDisplay.from_estimator(Staged(0.0), plane[0])
+        ZeroCrossingDisplay.from_estimators({"a": Staged(0.0)}, plane[0])
     with pytest.raises(TypeError, match="staged_decision_function, and LogisticRegression"):
-        ZeroCrossingDisplay.from_estimator(LogisticRegression(), np.ones((3, 1)))
+        ZeroCrossingDisplay.from_estimators({"a": LogisticRegression()}, np.ones((3, 1)))
 
 
 # --- cost against cost factor ---------------------------------------------------------------
@@ -261,17 +247,6 @@ def test_ranks_on_the_axis():
     assert 0 < shown.p_value < 0.1
     flipped = RankDisplay.from_results(-table, lower_is_better=False)
     np.testing.assert_allclose(flipped.ranks, shown.ranks)
-
-
-def test_bars_join_what_does_not_differ():
-    shown = RankDisplay([1.0, 1.5, 3.0, 3.4, 5.6], list("abcde"), n_datasets=30).plot()
-    gap = shown.critical_difference
-    assert 1.0 < gap < 1.5
-    assert shown.groups == [("a", "b"), ("c", "d")]
-    spans = [bar.get_xdata() for bar in shown.bars_]
-    np.testing.assert_allclose(spans, [[1.0, 1.5], [3.0, 3.4]], atol=0.05)
-    heights = {bar.get_ydata()[0] for bar in shown.bars_}
-    assert len(heights) == 1  # they do not touch, so one height is enough
 
 
 def test_sixteen_methods_do_not_overlap():

@@ -300,6 +300,7 @@ def test_pages_take_the_splits_that_are_whole(item, tmp_path, monkeypatch):
     Store(results, item, FULL).path.unlink()
     tasks = [task for task in item.tasks("full") if task.setting]
     monkeypatch.setattr(type(item), "tasks", lambda self, mode: tasks)
+    monkeypatch.setattr(type(item), "over_sets", True)
     run_item(item, FULL, results, n_jobs=1)
     write_pages(docs, results)
     pd.testing.assert_frame_equal(read_summary(docs / "summaries", item), before)

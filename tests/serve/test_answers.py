@@ -29,6 +29,8 @@ from serve.models import (
     rows_of,
 )
 
+LIMITS = {"review": {"shop": 1, "travel": 2, "web": 1}}
+
 
 def column(rows, key, labels):
     return np.array([[row[key][str(label)] for label in labels] for row in rows])
@@ -100,17 +102,6 @@ def test_limits_hold_and_explanations_add_up(capacity):
         assert row["saving"] == pytest.approx(saving, abs=1e-9) == pytest.approx(total, abs=1e-9)
 
 
-def test_limits_per_group():
-    model = model_of("review")
-    X = rows_of(model, 60)
-    days, limit = ["mon", "tue"] * 30, {"mon": 1, "tue": 2}
-    body = {"records": records_of(X), "per": days, "capacity": {"review": limit}}
-    answer = client_of("review").decide(body).json()
-    found = model.decide(X, capacity={"review": limit}, per=np.array(days))
-    assert [row["decision"] for row in answer["rows"]] == found.labels.tolist()
-    assert {one["group"]: one["rows"] for one in answer["limits"]} == limit
-
-
 def test_rows_without_costs_use_those_of_the_model():
     model = model_of("review")
     X = rows_of(model, 4)
@@ -156,11 +147,14 @@ def test_tables_are_answered_as_json(kind, category):
     X = rows_of(model_of("review"))
     X = X.astype({"merchant": "category"}) if category else X
     client = client_of("review")
-    body = {"records": records_of(X), "explain": True, "per": "merchant", "capacity": {"review": 1}}
-    options = {"explain": "true", "per": "merchant", "capacity": '{"review": 1}'}
+    body = {"records": records_of(X), "explain": True, "per": "merchant", "capacity": LIMITS}
+    options = {"explain": "true", "per": "merchant", "capacity": json.dumps(LIMITS)}
     answer = client.decide(packed(X, kind), kind, params=options)
     assert answer.status_code == 200, answer.text
     assert answer.json() == client.decide(body).json()
+    groups = X["merchant"].astype(str).to_numpy()
+    found = model_of("review").decide(X, capacity=LIMITS, per=groups)
+    assert [row["decision"] for row in answer.json()["rows"]] == found.labels.tolist()
 
 
 def test_arrow_answers():

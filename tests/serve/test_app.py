@@ -62,7 +62,7 @@ def test_draining():
     client = client_of("review")
     assert client.get("/ready").json() == {"status": "ready", "model": "test"}
     assert "connection" not in client.get("/health").headers
-    client.app.current.is_draining = True
+    client.app.is_draining = True
     answer = client.get("/ready")
     assert (answer.status_code, answer.json()) == (503, {"status": "draining"})
     body = {"records": records_of(rows_of(model_of("review"), 1))}
@@ -140,7 +140,7 @@ def test_reload_replaces_the_model_or_keeps_it():
     app = create_app(Settings(Path("absent")), load)
     client = Client(app)
     for done, model in ((False, "one"), (True, "two")):
-        assert asyncio.run(app.current.reload()) is done
+        assert asyncio.run(app.reload()) is done
         assert client.get("/ready").json()["model"] == model
     assert client.get("/schema").json()["x-costboost"]["decisions"] == ["fraud", "ok"]
     found = values(client.get("/metrics").text)

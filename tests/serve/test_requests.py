@@ -145,7 +145,7 @@ def test_large_bodies_are_not_read(client):
 
 def test_time_limits():
     client = client_of("review", seconds=0.2)
-    service = client.app.current.service
+    service = client.app.service
     quick = service.answer
     service.answer = lambda *asked: time.sleep(0.5) or quick(*asked)
     answer = client.decide({"records": [record()] * 30})
@@ -166,7 +166,7 @@ def test_failures_leak_nothing(caplog):
     def broken(*_):
         raise RuntimeError("secret in /etc/place")
 
-    client.app.current.service.answer = broken
+    client.app.service.answer = broken
     answer = client.decide({"records": [record()]})
     assert answer.status_code == 500
     error = {"field": None, "message": "The service failed; its log says why."}
@@ -300,7 +300,7 @@ def test_repeated_texts_take_no_memory(client):
 def test_a_request_that_is_over_is_over():
     """Work on a batch ends soon after the client was told that it took too long."""
     client = client_of("review", seconds=0.8)
-    service = client.app.current.service
+    service = client.app.service
     calls, quick = [], service._costs
 
     def slow(query, X):
@@ -352,4 +352,4 @@ def test_bodies_in_flight_are_bounded():
     small, large = asyncio.run(ask())
     assert small == 200
     assert large.count(503) >= 6
-    assert app.current._held == 0
+    assert app._held == 0

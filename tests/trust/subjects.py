@@ -148,7 +148,6 @@ def _classifier_subjects() -> list[Subject]:
 PLAIN_METRIC_LAWS = ("measures_rows_in_any_order", "measures_weights_as_rows", "scales_with_costs")
 _ALL = ("measures_or_refuses", *PLAIN_METRIC_LAWS)
 _NO_COSTS = _ALL[:3]
-_NO_WEIGHTS = _ALL[:2]
 
 
 def _public(metric: Any) -> Any:
@@ -194,12 +193,6 @@ def cost_curve(y_true, y_score, *, labels=None, sample_weight=None):
         y_true, y_score, positive=None if labels is None else labels[-1],
         sample_weight=sample_weight,
     )[1]  # fmt: skip
-
-
-@_public
-def epsilon(y_true, y_pred, *, labels=None):
-    """`metrics.epsilon` with a factor."""
-    return metrics.epsilon(y_true, y_pred, factor=5.0, positive=labels[-1])
 
 
 @_public
@@ -260,8 +253,6 @@ METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
     verdict_interval: (_ALL, None),
     cost_by_threshold: (_ALL, 2),
     cost_curve: (_NO_COSTS, 2),
-    metrics.g_mean: (_NO_WEIGHTS, None),
-    epsilon: (_NO_WEIGHTS, 2),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,8 +26,6 @@ from costboost.cli.show import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from costboost.cli.problem import CostProblem, LabelledRows
     from costboost.columns import Source
 
@@ -277,53 +275,41 @@ def _on_disk(
     import numpy as np
     import polars as pl
 
-    from costboost.cli.problem import LabelledRows
+    from costboost.cli.problem import LabelledRows, has_label, read_rows
     from costboost.columns import writer
 
-    model = learner.build(problem, engine="xgboost", ensemble=1)
-    features = [one.name for one in problem.columns if one.name != asked.weight_column]
+    model, weight = learner.build(problem, engine="xgboost", ensemble=1), asked.weight_column
+    features = [one.name for one in problem.columns if one.name != weight]
     model.set_params(columns={k: v for k, v in problem.kinds.items() if k in features} or None)
+    classes, facts = np.unique(problem.rows.y).tolist(), problem.facts or {}
     files = folder / "train.parquet", folder / "test.parquet"
     rng, counts = np.random.default_rng(learner.seed), [0, 0]
+    shares = [(problem.source, test_size)]
+    if test is not None:
+        shares = [(problem.source, 0.0), (asked.open(test), 1.0)]
     with talk.status("Converting the rows"), writer(files[0]) as train, writer(files[1]) as tests:
-        out = train, tests
-        for frame in _typed_rows(problem.source, problem):
-            drawn = rng.random(frame.height) < (test_size if test is None else 0.0)
-            for place, part in enumerate((frame.filter(~drawn), frame.filter(drawn))):
-                out[place].write(part)
-                counts[place] += part.height
-        for frame in _typed_rows(asked.open(test), problem) if test is not None else ():
-            tests.write(frame)
-            counts[1] += frame.height
+        for source, share in shares:
+            for frame in source.batches(SAMPLE):
+                known = frame.filter(has_label(frame[problem.target]))
+                rows = read_rows(known, problem.columns, classes, facts, source.name)
+                known = known.with_columns(pl.Series(problem.target, rows.y))
+                if rows.weights is not None:
+                    known = known.with_columns(pl.Series(facts["weight"], rows.weights))
+                drawn = rng.random(known.height) < share
+                for place, out in enumerate((train, tests)):
+                    part = known.filter(drawn if place else ~drawn)
+                    out.write(part)
+                    counts[place] += part.height
 
     def fit() -> None:
         with talk.status("Training"):
-            model.fit_parquet(
-                files[0], problem.target, sample_weight=asked.weight_column, features=features
-            )
+            model.fit_parquet(files[0], problem.target, sample_weight=weight, features=features)
 
     def held_out() -> LabelledRows:
         # Evenly spread: the first rows of a file may be its oldest.
         step = max(-(-counts[1] // MOST_TEST_ROWS), 1)
         frame = pl.scan_parquet(files[1]).gather_every(step).collect()
-        weights = None if asked.weight_column is None else frame[asked.weight_column].to_numpy()
+        weights = None if weight is None else frame[weight].to_numpy()
         return LabelledRows(frame, frame[problem.target].to_numpy(), weights)
 
     return Task(model, fit, held_out, counts[0], counts[1], test or "at random")
-
-
-def _typed_rows(source: Source, problem: CostProblem) -> Iterator[pl.DataFrame]:
-    """Rows that have a label, batch by batch; labels and weights as what they are."""
-    import numpy as np
-    import polars as pl
-
-    from costboost.cli.problem import has_label, read_rows
-
-    classes, facts = np.unique(problem.rows.y).tolist(), problem.facts or {}
-    for frame in source.batches(SAMPLE):
-        known = frame.filter(has_label(frame[problem.target]))
-        rows = read_rows(known, problem.columns, classes, facts, source.name)
-        found = known.with_columns(pl.Series(problem.target, rows.y))
-        if rows.weights is not None:
-            found = found.with_columns(pl.Series(facts["weight"], rows.weights))
-        yield found

@@ -309,10 +309,8 @@ def explain(
         "runner_up": found.runner_up[0],
         "saving": float(found.saving[0]),
         "base": float(found.base[0]),
-        "probability": dict(zip(map(str, model.classes_.tolist()), proba.tolist(), strict=True)),
-        "expected_cost": dict(
-            zip(map(str, model.decisions_.tolist()), expected.tolist(), strict=True)
-        ),
+        "probability": dict(zip(model.classes_.tolist(), proba.tolist(), strict=True)),
+        "expected_cost": dict(zip(model.decisions_.tolist(), expected.tolist(), strict=True)),
         "parts": sorted(parts, key=lambda one: -abs(one["part"])),
     }
     if as_json:

@@ -40,8 +40,8 @@ def serve(
     ),
     threads: int = option(2, "Threads of a process for batches.", min=1, max=256),
     trust: list[str] | None = option(None, "A type inside the file that you trust; repeatable."),
-    access_log: bool = option(False, "A line per request, to the standard output.", "--access-log"),
-    log_json: bool = option(False, "Lines of logs are objects in JSON.", "--log-json"),
+    access_log: bool = option(False, "A line of JSON per request, on stdout.", "--access-log"),
+    log_json: bool = option(False, "The log of the service is in JSON.", "--log-json"),
     audit_log: Path | None = option(
         None, "File that gets a line of JSON per decision.", metavar="FILE"
     ),

@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
-from functools import cached_property
+from datetime import date, datetime
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,22 +35,21 @@ _ID_NAME = re.compile(
 )
 _YEAR, _PAIR = r"(?P<y>\d{4})", r"\d{1,2}"
 _DAY, _MONTH = rf"(?P<d>{_PAIR})", rf"(?P<m>{_PAIR})"
-_TIME = (
-    r"(?:[T ](?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:\.(?P<f>\d{1,9}))?)?"
-    r"(?P<z>Z|[+-]\d\d:?\d\d)?)?"
+_TIME = re.compile(
+    r"[T ](?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:\.(?P<f>\d{1,9}))?)?"
+    r"(?P<z>Z|[+-]\d\d:?\d\d)?"
 )
 # How the day is written; the time may follow. The last two cannot be told apart before the 13th.
 DATES = {
-    "%Y-%m-%d": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}{_TIME}"),
-    "%Y/%m/%d": re.compile(f"{_YEAR}/{_MONTH}/{_DAY}{_TIME}"),
-    "%d.%m.%Y": re.compile(rf"{_DAY}\.{_MONTH}\.{_YEAR}{_TIME}"),
-    "%d/%m/%Y": re.compile(f"{_DAY}/{_MONTH}/{_YEAR}{_TIME}"),
-    "%m/%d/%Y": re.compile(f"{_MONTH}/{_DAY}/{_YEAR}{_TIME}"),
+    "%Y-%m-%d": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}"),
+    "%Y/%m/%d": re.compile(f"{_YEAR}/{_MONTH}/{_DAY}"),
+    "%d.%m.%Y": re.compile(rf"{_DAY}\.{_MONTH}\.{_YEAR}"),
+    "%d/%m/%Y": re.compile(f"{_DAY}/{_MONTH}/{_YEAR}"),
+    "%m/%d/%Y": re.compile(f"{_MONTH}/{_DAY}/{_YEAR}"),
 }
 _CLEAR = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
-_EPOCH = datetime(1970, 1, 1)
 _NO_TIME = np.iinfo(np.int64).min  # NaT
 
 
@@ -86,22 +85,37 @@ def number_of(text: str, decimal: str = ".") -> float | None:
         return None
 
 
-def moment_of(text: str, pattern: re.Pattern[str]) -> int | None:
+def moment_of(text: str, form: str) -> int | None:
     """Microseconds since 1970, in UTC if the text says how far from it; None if it is no time."""
-    found = pattern.fullmatch(text)
-    if found is None:
-        return None
-    y, m, d, H, M, S, f, z = found.group("y", "m", "d", "H", "M", "S", "f", "z")
+    # Days and times of the day repeat in most columns, so each is read once.
+    end = max(text.find(" "), text.find("T"))
+    end = len(text) if end < 0 else end
+    day, time = _day_of(text[:end], form), _time_of(text[end:])
+    return None if day is None or time is None else day + time
+
+
+@lru_cache(2**15)
+def _day_of(text: str, form: str) -> int | None:
+    found = DATES[form].fullmatch(text)
     try:
-        moment = datetime(int(y), int(m), int(d), int(H or 0), int(M or 0), int(S or 0))
+        y, m, d = map(int, found.group("y", "m", "d")) if found else (0, 0, 0)
+        return 86_400_000_000 * (date(y, m, d).toordinal() - date(1970, 1, 1).toordinal())
     except ValueError:
         return None
-    since = moment - _EPOCH
-    seconds = 86_400 * since.days + since.seconds
-    if z and z != "Z":
-        minutes = 60 * int(z[1:3]) + int(z[-2:])
-        seconds += 60 * (minutes if z[0] == "-" else -minutes)
-    return 1_000_000 * seconds + int((f or "0").ljust(6, "0")[:6])
+
+
+@lru_cache(2**15)
+def _time_of(text: str) -> int | None:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None if text else 0
+    hours, minutes, seconds = (int(part or 0) for part in found.group("H", "M", "S"))
+    if hours > 23 or minutes > 59 or seconds > 59:
+        return None
+    if (z := found["z"]) and z != "Z":
+        minutes -= int(z[0] + z[1:3]) * 60 + int(z[0] + z[-2:])
+    micro = int((found["f"] or "0").ljust(6, "0")[:6])
+    return 1_000_000 * (3600 * hours + 60 * minutes + seconds) + micro
 
 
 def _parts(moments: AnyArray) -> dict[str, Floats]:
@@ -197,7 +211,7 @@ class Column:
             return _BOOLEANS.get(text.lower())
         # A year in front can be read in one way only, and of dates that had a type all clear ones.
         for form in (self.format, "%Y-%m-%d") if self.format else _CLEAR:
-            value = moment_of(text, DATES[form])
+            value = moment_of(text, form)
             if value is not None:
                 return value
         return None

@@ -297,7 +297,7 @@ def cells_in(form: Any) -> list[Any]:
 def expressions_in(form: Any) -> list[Expression]:
     """The expressions of a form."""
     texts = [cell for cell in cells_in(form) if isinstance(cell, str)]
-    return [Expression(text) for text in texts if not _is_number_text(text)]
+    return [Expression(text) for text in texts if not is_number(text)]
 
 
 def columns_of(form: Any) -> list[str]:
@@ -430,10 +430,11 @@ def object_array(form: Any) -> AnyArray:
         return np.empty(0)
 
 
-def _is_number_text(cell: str) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number, or a text that is one."""
     try:
         float(cell)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 
@@ -748,7 +749,7 @@ class Reader:
         """A number, or the numbers of all rows."""
         place = f"for deciding {decision!r} when the truth is {truth!r}"
         if isinstance(cell, str):
-            if _is_number_text(cell):
+            if is_number(cell):
                 raise TypeError(
                     f"{self.start} must hold numbers or expressions over columns, got the text "
                     f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."

@@ -16,7 +16,6 @@ from costboost._typing import AnyArray, Floats
 from costboost.learners.base import (
     Aim,
     ConstantRule,
-    Criterion,
     Ensemble,
     Fitted,
     Learner,
@@ -110,7 +109,6 @@ class Tree(Learner):
         features = range(self._data.num_feature())
         self._has_features = any(self._data.feature_num_bin(j) > 1 for j in features)
         self._sums: dict[bool, Any] = {True: 0.0, False: 0.0}  # scores of training rows, of others
-        self._last: tuple[AnyArray, AnyArray, Criterion, Fitted] | None = None
 
     def sibling(self) -> Tree:
         """A booster of its own on the same binned rows."""
@@ -130,15 +128,6 @@ class Tree(Learner):
         np.multiply(fit_weights, self._total / fit_weights.sum(), out=hessian, casting="unsafe")
         gradient = np.empty(fit_weights.shape, np.float32)
         np.multiply(hessian, -aim.targets, out=gradient, casting="unsafe")
-        # Weights may stay as they were, as those of CSB0 do where all costs are equal.
-        if self._last is not None:
-            last_gradient, last_hessian, criterion, fitted = self._last
-            if (
-                criterion == aim.criterion
-                and np.array_equal(gradient, last_gradient)
-                and np.array_equal(hessian, last_hessian)
-            ):
-                return fitted
         if self._booster.update(fobj=lambda scores, data: (gradient, hessian)):
             return constant(aim)  # no split gains anything
 
@@ -151,9 +140,7 @@ class Tree(Learner):
         index = self._booster.num_trees() - 1
         if not aim.criterion.needs_masses:
             seen = None if watched is None else aim.criterion.of_mean(watched)
-            fitted = Fitted((index, aim.criterion, None), aim.criterion.of_mean(means), seen)
-            self._last = gradient, hessian, aim.criterion, fitted
-            return fitted
+            return Fitted((index, aim.criterion, None), aim.criterion.of_mean(means), seen)
 
         # A row's mean names its leaf. Leaves of one mean (all pure ones) cannot be told apart by
         # it and are one cell: they answer alike.
@@ -187,25 +174,23 @@ class Tree(Learner):
             return super().ensemble(rules, votes)
         # Constant rules are carried by the first tree, so that the booster is the whole sum.
         offset = 0.0
-        kept: dict[int, list[Any]] = {}  # votes by tree: a tree may be asked for again
+        grown: dict[int, tuple[Any, Any, Any]] = {}  # criterion, outputs and vote of a tree
         for rule, vote in zip(rules, votes, strict=True):
             if isinstance(rule, ConstantRule):
                 offset += float(voted(vote, np.array(rule.value)))
             else:
-                kept.setdefault(rule[0], []).append(vote)
-        while booster.num_trees() > 1 and booster.num_trees() - 1 not in kept:
+                grown[rule[0]] = (*rule[1:], vote)
+        while booster.num_trees() > 1 and booster.num_trees() - 1 not in grown:
             booster.rollback_one_iter()
 
         tables: dict[int, Floats] = {}  # the output of every leaf, tree by tree
-        grown = {rule[0]: rule for rule in rules if not isinstance(rule, ConstantRule)}
         for index in range(booster.num_trees()):
             means = _leaf_means(booster, index)
             leaves = np.full_like(means, offset if index == 0 else 0.0)
-            if index in kept:
-                _, criterion, outputs = grown[index]
+            if index in grown:
+                criterion, outputs, vote = grown[index]
                 tables[index] = criterion.of_mean(means) if outputs is None else outputs
-                for vote in kept[index]:
-                    leaves += voted(vote, tables[index])
+                leaves += voted(vote, tables[index])
             for leaf, output in enumerate(leaves):
                 booster.set_leaf_output(index, leaf, float(output))
 

@@ -37,7 +37,6 @@ from costboost.losses.kernels import (
     load_block,
     row_share,
     save_block,
-    usable_hessian,
 )
 
 _STEP = 1e-5
@@ -358,30 +357,6 @@ class GLL(GEL):
 # -- The score-sum loss --------------------------------------------------------------------------
 
 
-@compiled(error_model="numpy")
-def _ls_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The score-sum loss at scores shifted to sum 0."""
-    # With E_j = C_j exp(S_j - mean S) and T their sum, L_j' = E_j - T/k and
-    # L_j'' = (1 - 2/k) E_j + T/k².
-    n, k = F.shape
-    E = np.empty(k)
-    for i in range(n):
-        mean = 0.0
-        for j in range(k):
-            mean += F[i, j] / k
-        total = 0.0
-        for j in range(k):
-            E[j] = C[i, j] * np.exp(min(F[i, j] - mean, MAX_EXPONENT))
-            total += E[j]
-        weight = w[i] if w.size > 1 else w[0]
-        share = row_share(total, weight)
-        for j in range(k):
-            g = share * (E[j] - total / k)
-            h = share * ((1.0 - 2.0 / k) * E[j] + total / k**2)
-            G[i, j] = weight * g
-            H[i, j] = weight * usable_hessian(g, h)
-
-
 @register
 class Ls(MulticlassLoss):
     r"""The score-sum loss, calibrated but not guess-averse.
@@ -402,7 +377,6 @@ class Ls(MulticlassLoss):
 
     name = "ls"
     formula = "Σⱼ Cⱼ e^(Sⱼ), Σⱼ Sⱼ = 0"
-    kernel = _ls_kernel
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
@@ -444,31 +418,6 @@ class Ls(MulticlassLoss):
 _SAFE_FACTOR = MAX_EXPONENT / 2
 
 
-@compiled(error_model="numpy")
-def _lt_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The all-pairs loss: the product of two sums, up and down."""
-    n, k = F.shape
-    up, down = np.empty(k), np.empty(k)
-    for i in range(n):
-        mean = 0.0
-        for j in range(k):
-            mean += F[i, j] / k
-        ups, downs = 0.0, 0.0
-        for j in range(k):
-            up[j] = C[i, j] * np.exp(min(F[i, j] - mean, _SAFE_FACTOR))
-            down[j] = np.exp(min(mean - F[i, j], _SAFE_FACTOR))
-            ups += up[j]
-            downs += down[j]
-        weight = w[i] if w.size > 1 else w[0]
-        share = row_share(2.0 * ups * downs, weight)
-        for j in range(k):
-            rising, falling = up[j] * downs, down[j] * ups
-            g = share * (rising - falling)
-            h = share * (rising + falling - 2.0 * up[j] * down[j])
-            G[i, j] = weight * g
-            H[i, j] = weight * usable_hessian(g, h)
-
-
 @register
 class Lt(MulticlassLoss):
     r"""The all-pairs loss, calibrated but not guess-averse.
@@ -487,7 +436,6 @@ class Lt(MulticlassLoss):
 
     name = "lt"
     formula = "Σₘ Σⱼ Cⱼ e^(Sⱼ − Sₘ)"
-    kernel = _lt_kernel
 
     def _factors(self, F: Floats, C: Floats) -> tuple[Floats, Floats]:
         # The product is invariant to shifts: centring keeps both factors in range.

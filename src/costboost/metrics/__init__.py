@@ -23,8 +23,6 @@ from __future__ import annotations
 from costboost.metrics.curves import cost_by_threshold, cost_curve
 from costboost.metrics.money import (
     avoidable_cost_score,
-    epsilon,
-    g_mean,
     mean_cost,
     savings_score,
     total_cost,
@@ -52,9 +50,7 @@ __all__ = [
     "cost_by_threshold",
     "cost_curve",
     "critical_difference",
-    "epsilon",
     "friedman_test",
-    "g_mean",
     "holm",
     "make_cost_scorer",
     "mean_cost",

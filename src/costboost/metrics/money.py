@@ -1,4 +1,4 @@
-"""What decisions cost and save: totals, means, two shares, and two counts of the papers."""
+"""What decisions cost and save: totals, means, and two shares."""
 
 from __future__ import annotations
 
@@ -209,83 +209,6 @@ def positive_index(classes: AnyArray, positive: Any, owner: str) -> int:
     if len(classes) == 1 and positive is None:
         return 0
     return positive_code(positive, classes, "positive", owner)
-
-
-# -- Figures of merit of the papers that count decisions instead of pricing them -----------------
-
-
-def epsilon(y_true: ArrayLike, y_pred: ArrayLike, *, factor: float, positive: Any = None) -> float:
-    """Return false alarms plus `factor` times misses, as counts.
-
-    It is the figure of merit of [1]_, Table 2, there with factors 2, 5 and 10.
-
-    Parameters
-    ----------
-    y_true, y_pred : array of shape (n,)
-        True labels and decisions, two classes.
-    factor : float
-        Price of a miss in false alarms.
-    positive : label, optional
-        The positive class; by default the second of {0, 1}, {False, True} and {-1, 1}.
-
-    Returns
-    -------
-    float
-        The sum.
-
-    References
-    ----------
-    .. [1] H. Masnadi-Shirazi, N. Vasconcelos, "Cost-sensitive boosting", SVCL-TR 2007/06,
-       University of California, San Diego, 2007.
-
-    Examples
-    --------
-    >>> epsilon([0, 0, 1, 1], [1, 0, 0, 1], factor=5)
-    6.0
-    """
-    if not (np.isfinite(factor) and factor >= 0):
-        raise ValueError(
-            f"The 'factor' parameter of epsilon must be a finite number >= 0, got {factor}."
-        )
-    case = Judged("epsilon", y_true, y_pred, positive=positive, binary=True)
-    code = positive_index(case.classes, positive, "epsilon")
-    truth, decided = case.codes == code, case.decisions == code
-    return float(np.sum(~truth & decided) + factor * np.sum(truth & ~decided))
-
-
-def g_mean(y_true: ArrayLike, y_pred: ArrayLike, *, positive: Any = None) -> float:
-    """Return the geometric mean of the classes' recalls.
-
-    For two classes ``sqrt(TPR * TNR)``. Recalls are taken over the classes present in `y_true`.
-
-    Parameters
-    ----------
-    y_true, y_pred : array of shape (n,)
-        True labels and decisions.
-    positive : label, optional
-        Count this class against all others together. Makes no difference for two classes.
-
-    Returns
-    -------
-    float
-        Between 0 (some class is never found) and 1.
-
-    Examples
-    --------
-    >>> g_mean([0, 0, 1, 1], [1, 0, 1, 1])
-    0.707...
-    """
-    case = Judged("g_mean", y_true, y_pred)
-    codes, decisions = case.codes, case.decisions
-    if positive is not None:
-        code = positive_index(case.classes, positive, "g_mean")
-        codes, decisions = (codes == code).astype(np.intp), decisions == code
-    k = max(len(case.classes), 2)
-    counts = np.bincount(codes, minlength=k)
-    hits = np.bincount(codes, weights=codes == decisions, minlength=k)
-    present = counts > 0
-    recalls = hits[present] / counts[present]
-    return float(np.prod(recalls ** (1.0 / len(recalls))))
 
 
 # -- Sums of what decisions cost -----------------------------------------------------------------

@@ -44,9 +44,9 @@ class Settings:
     trusted : tuple of str
         Types inside the model file that the user trusts, as in `costboost.load`.
     access_log : bool
-        Whether to write a line per request to the standard output.
+        Whether to write a line of JSON per request to the standard output.
     log_json : bool
-        Whether lines of logs are objects in JSON.
+        Whether the log of the service is in JSON, too.
     audit : Path or None
         File that gets a line of JSON per decision: time, request, model, decision, probabilities
         and expected costs, by the names that ``costboost predict`` gives them.

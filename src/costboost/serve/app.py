@@ -112,9 +112,9 @@ class Decided(BaseModel):
     unseen_categories: dict[str, list[str]] = {}
 
 
-def create_app(settings: Settings, load: Callable[[], Service]) -> Outermost:
+def create_app(settings: Settings, load: Callable[[], Service]) -> Application:
     """Make the application."""
-    current = Decider(settings, load)
+    current = Application(settings, load)
     app = FastAPI(
         title="costboost",
         summary="Decisions of least expected cost.",
@@ -184,7 +184,8 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> Outermost:
         return _refusal(RequestError(error.status_code, str(error.detail), **headers))
 
     app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
-    return Outermost(app, current)
+    current.pages = app
+    return current
 
 
 def _json(content: Any, status: int = 200, media_type: str = _JSON, **headers: str) -> Response:
@@ -214,11 +215,10 @@ def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, An
     return found
 
 
-# -- POST /decide -------------------------------------------------------------------------------
+class Application:
+    """Meets every request in plain ASGI: host, token, counting; decides rows, FastAPI the rest."""
 
-
-class Decider:
-    """The model that answers now: reads requests, has them decided, and writes the answers."""
+    pages: Any
 
     def __init__(self, settings: Settings, load: Callable[[], Service]) -> None:
         self.settings = settings
@@ -235,6 +235,8 @@ class Decider:
         self._threads = ThreadPoolExecutor(settings.threads, "decide", self._prepare_thread)
         self._free = threading.Semaphore(_QUEUE)
         self._held = 0  # bytes of bodies
+        self._hosts = frozenset(name.lower().encode() for name in settings.hosts)
+        self._token = None if settings.token is None else b"bearer " + settings.token.encode()
 
     def _load(self) -> Service:
         service = self._load_file()
@@ -247,6 +249,74 @@ class Decider:
 
     def _prepare_thread(self) -> None:
         self._of_thread.unpack = Unpacker(self.settings.max_rows, self.settings.max_bytes)
+
+    # -- every request --------------------------------------------------------------------------
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request; no failure leaves a trace in the answer."""
+        if scope["type"] != "http":
+            await self.pages(scope, receive, send)
+            return
+        begin = time.perf_counter()
+        path = scope["path"] if scope["path"] in _PATHS else "other"
+        headers, status = dict(scope["headers"]), 0
+        given = headers.get(b"x-request-id", b"")
+        name = given.decode() if _ID.fullmatch(given) else secrets.token_hex(8)
+        scope["request_id"] = name
+
+        async def counted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                more = [*message.get("headers", ()), *_HEADERS, (b"x-request-id", name.encode())]
+                if self.is_draining:
+                    more.append((b"connection", b"close"))
+                message = {**message, "headers": more}
+            await send(message)
+
+        try:
+            try:
+                self._check(scope["path"], headers)
+                is_asked = path == "/decide" and scope["method"] == "POST"
+                asked = self.decide(Request(scope, receive)) if is_asked else None
+                answer: Any = self.pages if asked is None else await asked
+            except RequestError as error:
+                answer = _refusal(error)
+            await answer(scope, receive, counted)
+        except Exception:
+            log.exception("Request %s to %s failed.", name, path, extra={"request": name})
+            if not status:
+                failed = _refusal(RequestError(500, "The service failed; its log says why."))
+                await failed(scope, receive, counted)
+        finally:
+            seconds = time.perf_counter() - begin
+            self.metrics.request(path, status or 499, seconds)
+            if self.settings.access_log:
+                line = {"time": stamp(time.time()), "request": name, "method": scope["method"]}
+                line |= {"path": path, "status": status or 499, "seconds": round(seconds, 6)}
+                print(to_json(line).decode(), flush=True)
+
+    def _check(self, path: str, headers: dict[bytes, bytes]) -> None:
+        """Refuse foreign host names and wrong tokens."""
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            # A proxy may read the one and this service the other, and disagree where it ends.
+            message = "A request has a Content-Length or a Transfer-Encoding, not both."
+            raise RequestError(400, message, "Content-Length", connection="close")
+        if self._hosts:
+            host = headers.get(b"host", b"").lower()
+            name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
+            if name not in self._hosts:
+                raise RequestError(
+                    421, "The service does not answer under this host name. Start it with "
+                    "--allow-host NAME to allow one.", "Host",
+                )  # fmt: skip
+        if self._token is not None and path not in _OPEN:
+            kind, _, value = headers.get(b"authorization", b"").partition(b" ")
+            if not hmac.compare_digest(kind.lower() + b" " + value.strip(), self._token):
+                message = "Send the bearer token: Authorization: Bearer TOKEN."
+                raise RequestError(401, message, "Authorization", **{"www-authenticate": "Bearer"})
+
+    # -- POST /decide ---------------------------------------------------------------------------
 
     async def reload(self) -> bool:
         """Load the model file again; requests that have begun keep the old model."""
@@ -370,92 +440,6 @@ def _content_type(headers: dict[bytes, bytes]) -> str:
     if headers.get(b"content-encoding", b"identity") != b"identity":
         raise RequestError(415, "The body must not be compressed.", "Content-Encoding")
     return kind
-
-
-# -- every request ------------------------------------------------------------------------------
-
-
-class Outermost:
-    """Host, token, headers, counting; in plain ASGI because it meets every request."""
-
-    def __init__(self, app: Any, current: Decider) -> None:
-        self.app = app
-        self.current = current
-        self._hosts = frozenset(name.lower().encode() for name in current.settings.hosts)
-        token = current.settings.token
-        self._token = None if token is None else b"bearer " + token.encode()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request; no failure leaves a trace in the answer."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        begin = time.perf_counter()
-        path = scope["path"] if scope["path"] in _PATHS else "other"
-        headers, status = dict(scope["headers"]), 0
-        given = headers.get(b"x-request-id", b"")
-        name = given.decode() if _ID.fullmatch(given) else secrets.token_hex(8)
-        scope["request_id"] = name
-
-        async def counted(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                more = [*message.get("headers", ()), *_HEADERS, (b"x-request-id", name.encode())]
-                if self.current.is_draining:
-                    more.append((b"connection", b"close"))
-                message = {**message, "headers": more}
-            await send(message)
-
-        try:
-            try:
-                self._check(scope["path"], headers)
-                is_asked = path == "/decide" and scope["method"] == "POST"
-                asked = self.current.decide(Request(scope, receive)) if is_asked else None
-                answer: Any = self.app if asked is None else await asked
-            except RequestError as error:
-                answer = _refusal(error)
-            await answer(scope, receive, counted)
-        except Exception:
-            log.exception("Request %s to %s failed.", name, path, extra={"request": name})
-            if not status:
-                failed = _refusal(RequestError(500, "The service failed; its log says why."))
-                await failed(scope, receive, counted)
-        finally:
-            seconds = time.perf_counter() - begin
-            self.current.metrics.request(path, status or 499, seconds)
-            if self.current.settings.access_log:
-                self._write(name, scope["method"], path, status or 499, seconds)
-
-    def _write(self, name: str, method: str, path: str, status: int, seconds: float) -> None:
-        """A line of the access log."""
-        now, took = stamp(time.time()), round(1e3 * seconds, 3)
-        if self.current.settings.log_json:
-            line = {"time": now, "request": name, "method": method, "path": path, "status": status}
-            text = to_json({**line, "milliseconds": took}).decode()
-        else:
-            text = f"{now} {name} {method} {path} {status} {took} ms"
-        print(text, flush=True)
-
-    def _check(self, path: str, headers: dict[bytes, bytes]) -> None:
-        """Refuse foreign host names and wrong tokens."""
-        if b"content-length" in headers and b"transfer-encoding" in headers:
-            # A proxy may read the one and this service the other, and disagree where it ends.
-            message = "A request has a Content-Length or a Transfer-Encoding, not both."
-            raise RequestError(400, message, "Content-Length", connection="close")
-        if self._hosts:
-            host = headers.get(b"host", b"").lower()
-            name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
-            if name not in self._hosts:
-                raise RequestError(
-                    421, "The service does not answer under this host name. Start it with "
-                    "--allow-host NAME to allow one.", "Host",
-                )  # fmt: skip
-        if self._token is not None and path not in _OPEN:
-            kind, _, value = headers.get(b"authorization", b"").partition(b" ")
-            if not hmac.compare_digest(kind.lower() + b" " + value.strip(), self._token):
-                message = "Send the bearer token: Authorization: Bearer TOKEN."
-                raise RequestError(401, message, "Authorization", **{"www-authenticate": "Bearer"})
 
 
 # -- metrics ------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ class DrainingServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; a second signal ends the drain, a third one ends everything."""
         if self._drain_began == math.inf:
-            self._app.current.is_draining = True
+            self._app.is_draining = True
             self._drain_began = time.monotonic()
         elif not self.should_exit:
             self.should_exit = True
@@ -167,7 +167,7 @@ class DrainingServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     def _reload(self) -> None:
-        task = asyncio.get_running_loop().create_task(self._app.current.reload())
+        task = asyncio.get_running_loop().create_task(self._app.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
 
