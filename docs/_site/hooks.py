@@ -15,7 +15,9 @@ ROOT = Path(__file__).parents[2]
 # Pages of the site that are kept elsewhere in the repository: where on the site, and where kept.
 KEPT_ELSEWHERE = {
     "changelog.md": "CHANGELOG.md",
+    "conduct.md": "CODE_OF_CONDUCT.md",
     "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
     "benchmarks/README.md": "benchmarks/README.md",
     "benchmarks/held_out_cost.md": "benchmarks/results/held_out_cost.md",
     "benchmarks/effort/held_out_cost.md": "benchmarks/results/effort/held_out_cost.md",
