@@ -40,8 +40,9 @@ def main(reviews: int = 200) -> None:
     train = make_fraud(8_000, random_state=0)
     new = make_fraud(DAYS * PAYMENTS, random_state=1)
     day = np.repeat(np.arange(DAYS), PAYMENTS)
+    loss = train.amount[train.y == 1].mean()
     model = CostBoostClassifier(
-        n_estimators=120, learning_rate=0.1, max_leaves=7, ensemble=1, random_state=0
+        {"fn": loss, "fp": 4}, n_estimators=120, max_leaves=7, ensemble=1, random_state=0
     ).fit(train.X, train.y)
     proba = model.predict_proba(new.X)
     costs = costs_of(new.amount)

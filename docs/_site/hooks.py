@@ -8,6 +8,8 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+import costboost
+
 ROOT = Path(__file__).parents[2]
 
 # Pages of the site that are kept elsewhere in the repository: where on the site, and where kept.
@@ -26,6 +28,12 @@ KEPT_ELSEWHERE = {
 }
 _PLACES = {kept: place for place, kept in KEPT_ELSEWHERE.items()}
 _LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def on_config(config: Any) -> Any:
+    """Say at the foot of every page which version it describes."""
+    config.copyright = f"costboost {costboost.__version__}"
+    return config
 
 
 def on_files(files: Files, config: Any) -> Files:

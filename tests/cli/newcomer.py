@@ -21,8 +21,8 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 STEP = re.compile(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n?)*)", flags=re.MULTILINE)
 LINES = str.maketrans("", "", "━╇┃│╪═╭╮╰╯─")
 NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:e-?\d+)?")
-NEAR = 0.1
-"""Versions of the engines differ in the last trees: numbers may differ by a tenth."""
+NEAR = 0.02
+"""Versions of the engines differ in the last trees: numbers may differ by two in a hundred."""
 
 
 def steps_of(block: str) -> list[tuple[str, str]]:
@@ -37,7 +37,7 @@ def alike(said: str, printed: str) -> bool:
         return False
     for pair in zip(NUMBER.findall(said), NUMBER.findall(printed), strict=True):
         p, q = (float(one.replace(",", "") or "nan") for one in pair)
-        if abs(p - q) > NEAR * max(abs(p), abs(q), 1.0):
+        if abs(p - q) > NEAR * max(abs(p), abs(q), 0.5):
             return False
     return True
 

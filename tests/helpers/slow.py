@@ -68,7 +68,6 @@ SLOW = frozenset(
 TRUST = frozenset(
     {
         "datasets/test_datasets.py::test_kddcup_matrix",
-        "cli/test_page.py::test_the_page_is_right",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
         "losses/test_registry.py::test_a_loss_of_a_notebook_travels_to_other_processes",

@@ -50,6 +50,23 @@ def test_the_map_covers_every_package() -> None:
             assert f"`{package.name}/`" in text, package.name
 
 
+def test_the_walks_name_what_is_there() -> None:
+    """Files of the library, and functions or classes of the file that was named last."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    walks = text.partition("## Two walks")[2].partition("\n## ")[0]
+    source, found = "", 0
+    for word in re.findall(r"`([\w./]+)`", walks):
+        if word.endswith(".py"):
+            source = (ROOT / "src" / "costboost" / word).read_text("utf-8")
+        else:
+            known = re.search(rf"^\s*(?:def|class) {word}\b", source, flags=re.MULTILINE)
+            found += known is not None
+            assert known or word in ("CostBoostClassifier", "predict", "predict_cost", "score"), (
+                word
+            )
+    assert found > 25
+
+
 def test_commands_exist() -> None:
     """Commands that the README and the first page call are commands of the program."""
     from costboost.cli import COMMANDS
