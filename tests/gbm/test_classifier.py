@@ -485,6 +485,26 @@ def test_calibration_is_one_factor(engine):
     np.testing.assert_allclose(odds[1], calibrated.temperature_ * odds[0], atol=1e-6)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_scores_that_may_not_pay_are_drawn_to_the_shares_of_the_classes(k):
+    """A column that hardly tells the rare classes, whose errors cost the more."""
+    rng = np.random.default_rng(2)
+    X, w = rng.normal(size=(200, 3)), rng.uniform(0.5, 1.5, 200)
+    told = X[:, 0] + 2 * rng.normal(size=200)
+    y = np.searchsorted(np.quantile(told, {2: [0.7], 3: [0.6, 0.8]}[k]), told)
+    costs = (1.0 - np.eye(k)) * np.where(np.arange(k) == 0, 0.3, 1.0)[:, None]
+    raw, drawn = (
+        make(costs, ensemble=1, calibration=how).fit(X, y, sample_weight=w)
+        for how in (None, "temperature")
+    )
+    shares = np.log(np.bincount(y, w) / w.sum())
+    scores = drawn.temperature_ * np.log(raw.predict_proba(X)) + drawn.shrinkage_ * shares
+    proba = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(drawn.predict_proba(X), proba, atol=1e-6)
+    assert 0 < drawn.shrinkage_ < 1
+    assert make().fit(*rows(k)).shrinkage_ == 0
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("early_stopping", [False, True])
 def test_bins_are_handed_on(engine, early_stopping):
@@ -587,6 +607,15 @@ def test_scores_of_small_tables_that_may_be_worth_nothing_are_drawn_to_the_share
     assert slope == pytest.approx(small.temperature_, rel=1e-6)
     assert base == pytest.approx(0.3 * share, rel=1e-6)
     np.testing.assert_allclose(small.contributions(X).sum(axis=1), after, atol=1e-9)
+
+
+def test_groups_of_rows_of_weight_zero_are_absent():
+    X, y = rows()
+    groups, weights = np.arange(300) // 10, np.r_[np.zeros(45), np.ones(300)]
+    more = [np.concatenate([part[-45:], part]) for part in (X, y, groups)]
+    longer = make(COSTLY).fit(*more[:2], weights, groups=more[2])
+    plain = make(COSTLY).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(longer.predict_proba(X), plain.predict_proba(X))
 
 
 def test_patience_by_the_name_of_scikit_learn():

@@ -241,11 +241,11 @@ def test_kinds_that_add_nothing_on_the_first_fold_are_given_up():
     assert all(member.note == "" for member in few.members_)
 
 
-@pytest.mark.parametrize("effort, gain, is_kept", [
-    ("balanced", 0.002, False), ("balanced", 0.02, True),
-    ("high", 0.004, True), ("high", 0.001, False), ("high", -0.02, False),
+@pytest.mark.parametrize("effort, more_rows, gain, is_kept", [
+    ("balanced", 1, 0.002, False), ("balanced", 1, 0.02, True), ("balanced", 1000, 0.02, False),
+    ("high", 1, 0.004, True), ("high", 1, 0.001, False), ("high", 1, -0.02, False),
 ])  # fmt: skip
-def test_race_asks_for_a_share_of_the_loss_by_effort(effort, gain, is_kept):
+def test_race_asks_for_a_share_of_the_loss_by_effort_and_rows(effort, more_rows, gain, is_kept):
     """A second kind that is right in another place, so that a mixture saves a share of the loss."""
     rng = np.random.default_rng(0)
     model = CostBoostClassifier(effort=effort, ensemble=2, random_state=0)
@@ -267,7 +267,8 @@ def test_race_asks_for_a_share_of_the_loss_by_effort(effort, gain, is_kept):
     for kind, scores in zip(usual, (first, -first if gain < 0 else second), strict=True):
         kind.add(None, scores, {}, 0.0)
     with Training.of(rows, model, ()) as training:
-        training._drop(usual, [k.scores[0] for k in usual], ProbabilityTarget(rows.totals))
+        found = [kind.scores[0] for kind in usual]
+        training._drop(usual, found, ProbabilityTarget(rows.totals), more_rows)
     assert [bool(kind.models) for kind in usual] == [True, is_kept]
 
 
