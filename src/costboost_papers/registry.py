@@ -96,6 +96,12 @@ PAPERS = (
         "on the method: AdaBoost started from the costs is second with LightGBM and eighth with "
         "C4.5. AsyB's vote counts the costs twice.",
     ),
+    Paper(
+        "nikolaou2016",
+        "N. Nikolaou, N. Edakunni, M. Kull, P. Flach and G. Brown, “Cost-sensitive boosting "
+        "algorithms: do we really need them?”, Machine Learning 104, 2016, 359–384.",
+        "TAKEAWAY",
+    ),
 )
 # Names that papers had in earlier versions.
 ALIASES = {"cai": "cai2008"}

@@ -59,7 +59,7 @@ def _git(folder: Path, *arguments: str) -> str:
 def checksum(dataset: str) -> str:
     """SHA-256 of the file of a benchmark set, 12 digits; empty if the set has no file here."""
     folder = _folder(None, missing_ok=True)
-    for name in (f"{dataset}.csv.gz", f"{dataset}.npz"):
+    for name in (f"{dataset}.csv.gz", f"{dataset}.npz", f"nikolaou2016/{dataset}"):
         if folder is not None and (folder / name).is_file():
             return hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
     return ""
