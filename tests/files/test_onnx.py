@@ -159,7 +159,7 @@ def test_costs_and_decisions_of_all_kinds(engine):
     learned = CostBoostClassifier(**settings).fit(TABLE, Y.astype(bool), costs=costs)
     assert len(learned.heads_) == 5  # none of the four entries follows from another
     check(learned, TABLE, rtol=1e-6)
-    for loss, k in (("cost_logistic", 2), ("gll", 3)):
+    for loss, k in (("cost_logistic", 2), ("gll", 3), ("gll", 2), ("expected_cost", 2)):
         check(CostBoostClassifier(loss=loss, **settings).fit(TABLE, labels(k)), TABLE, told=False)
 
 

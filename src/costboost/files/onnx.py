@@ -526,7 +526,7 @@ def _of_heads(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
             f"to_onnx writes the decisions of {type(model).__name__}(loss={model.loss!r}) by the "
             "scores of its boosters alone. Leave costs out, or fit with loss='auto'."
         )
-    return {"decision": _largest(graph, scores, len(model.decisions_))}
+    return {"decision": _largest(graph, scores, head.loss.n_scores(len(model.decisions_)))}
 
 
 def _head_scores(graph: _Graph, head: Any) -> str:
@@ -569,7 +569,7 @@ def _of_two(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
     proba = graph.joined([graph("Sub", 1.0, positive), positive])
     if costs or model._decides_by_costs():
         return _cheapest(graph, proba, model)
-    return {"probabilities": proba, "decision": _largest(graph, scores, 2)}
+    return {"probabilities": proba, "decision": _largest(graph, scores, 1)}
 
 
 def _probabilities(graph: _Graph, scores: str, k: int) -> str:
@@ -583,9 +583,9 @@ def _sigmoid(graph: _Graph, scores: str) -> str:
     return graph("Div", 1.0, graph("Add", 1.0, graph("Exp", graph("Neg", scores))))
 
 
-def _largest(graph: _Graph, scores: str, k: int) -> str:
-    """Codes by the scores alone: the sign, or the first of the largest."""
-    if k > 2:
+def _largest(graph: _Graph, scores: str, width: int) -> str:
+    """Codes by the scores alone: the sign of a single one, or the first of the largest."""
+    if width > 1:
         return graph("ArgMax", scores, axis=1, keepdims=0)
     return graph.squeezed(graph.cast(graph("GreaterOrEqual", scores, 0.0), "INT64"))
 
