@@ -55,7 +55,6 @@ def main() -> None:
         obj=objective(LOSS, train_costs, engine="xgboost"),
         custom_metric=cost_metric(LOSS, valid_costs, engine="xgboost", measure="savings"),
         evals=[(xgboost.DMatrix(valid.X, valid.y), "valid")],
-        maximize=True,
         early_stopping_rounds=50,
         verbose_eval=False,
     )

@@ -210,8 +210,9 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             Their true classes.
         sample_weight : dask array or Series of shape (n,), optional
             Weights of the rows.
-        costs : dask array of shape (n, k, k), (n, k) or (n,), optional
-            Costs of the rows, as in `CostBoostClassifier.fit`.
+        costs : dask array of shape (n, k, k), (n, k) or (n,), or mapping, optional
+            Costs of the rows, as in `CostBoostClassifier.fit`; a mapping over columns of X, such as
+            ``{"fn": "amount", "fp": 5}``.
 
         Returns
         -------
@@ -443,8 +444,8 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
     sizes = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
     is_known = not np.isnan(sum(sizes))
     for name, other in others.items():
-        if other is None:
-            found.append([None] * len(rows))
+        if other is None or isinstance(other, Mapping):  # costs over columns of X
+            found.append([other] * len(rows))
             continue
         if not isinstance(other, da.Array | dd.DataFrame | dd.Series):
             if not is_known:
@@ -491,7 +492,7 @@ def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = No
     X, y, costs, weights = part
     n = len(y)
     for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
-        if other is not None and len(other) != n:
+        if other is not None and not isinstance(other, Mapping) and len(other) != n:
             raise ValueError(
                 f"y, costs and sample_weight must have the partitions of X: partition {place} of y "
                 f"has {n} rows, that of {name} {len(other)}. Make it a column of the same frame, "
@@ -612,6 +613,7 @@ class DaskSource(TrainingRows):
         check_classes(self.classes, owner)
         self.columns = self._learned(table, str(getattr(y, "name", None) or ""))
         self.has_row_costs = costs is not None
+        priced = isinstance(costs, Mapping)  # by columns, which must be read
         pricing = Pricing(cost_matrix, self.classes, owner, model.loss != "auto", self.columns)
         if costs is None and not pricing.needs_columns:
             # A mistake in the matrix is found here, not by the workers.
@@ -623,7 +625,7 @@ class DaskSource(TrainingRows):
         if model.early_stopping:  # rows of each group before each partition
             counts = [
                 delayed(_group_counts)(
-                    i, part if pricing.needs_columns else (None, *part[1:]), shared
+                    i, part if pricing.needs_columns or priced else (None, *part[1:]), shared
                 )
                 for i, part in partitions
             ]

@@ -325,6 +325,27 @@ def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
         model.score(rows(X), np.full(N, 2), costs=costs)
 
 
+def test_costs_over_columns(client, fraud):
+    """A mapping of names: the same as the matrices that follow from it."""
+    X, y, _ = fraud
+    frame = pd.DataFrame(X).add_prefix("x")
+    named, many = {"fn": "x0 + 1", "fp": 5}, dd.from_pandas(frame, npartitions=4)
+    labels = dd.from_pandas(pd.Series(y), npartitions=4)
+    one, other = (DaskCostBoostClassifier(client=client, **SMALL) for _ in range(2))
+    one.fit(many, labels, costs=named)
+    prices = per_row(fn=X[:, 0] + 1, fp=5)
+    sizes = tuple(map(len, many.partitions))
+    arrays = da.from_array(prices, chunks=(sizes, 2, 2))
+    other.fit(many, labels, costs=arrays)
+    np.testing.assert_allclose(one.cost_matrix_, other.cost_matrix_)
+    for costs, same in ((named, arrays), (None, None)):
+        expected = other.predict_cost(many, costs=same).compute()
+        np.testing.assert_allclose(one.predict_cost(many, costs=costs).compute(), expected)
+    assert one.score(many, labels, costs=named) == pytest.approx(
+        other.score(many, labels, costs=arrays)
+    )
+
+
 def test_attributes_are_those_of_the_classifier_in_memory(model):
     assert next(iter(model.heads_)) == "probability"
     assert model.boosters_ == [model.booster_]

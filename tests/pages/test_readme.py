@@ -97,8 +97,9 @@ def test_make_run_says_what_to_try_next() -> None:
 def test_the_source_distribution_has_what_developers_need() -> None:
     built = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
     named = {path.removeprefix("/") for path in built["targets"]["sdist"]["include"]}
+    assert "*.md" in named
     for path in ROOT.iterdir():
-        if (path.suffix == ".md" and "*.md" in named) or path.name.startswith("."):
+        if path.suffix in (".md", ".html") or path.name.startswith("."):  # a page of make run
             continue
         if path.is_file() or path.name in ("docs", "paper", "src", "tests", "tools"):
             assert path.name in named | {"pyproject.toml"}, path.name
