@@ -12,6 +12,7 @@ import xgboost as xgb
 
 from costboost import CostBoostClassifier
 from costboost.boosting.classifiers import SampledClassifier
+from costboost.costs import interval
 from costboost.files import to_onnx
 from costboost.files.onnx import _Graph, _scores
 from costboost.trees import from_lightgbm, from_xgboost
@@ -158,7 +159,7 @@ def test_costs_and_decisions_of_all_kinds(engine):
     learned = CostBoostClassifier(**settings).fit(TABLE, Y.astype(bool), costs=costs)
     assert len(learned.heads_) == 5  # none of the four entries follows from another
     check(learned, TABLE, rtol=1e-6)
-    for loss, k in (("cost_logistic", 2), ("gll", 3)):
+    for loss, k in (("cost_logistic", 2), ("gll", 3), ("gll", 2), ("expected_cost", 2)):
         check(CostBoostClassifier(loss=loss, **settings).fit(TABLE, labels(k)), TABLE, told=False)
 
 
@@ -219,11 +220,95 @@ def test_ties_go_to_the_decision_that_was_cheapest():
 # -- columns --------------------------------------------------------------------------------------
 
 
+# Rows of `priced_frame` with an amount of 0 tie, those of 4 and one step beside it are bounds.
+EXPRESSIONS = {
+    "sum": {"fn": "amount + 15", "fp": 5},
+    # Right decisions cost as much as wrong ones up to 4, and clearly less above: costs that differ
+    # in the last digit alone may be decided otherwise, as probabilities may differ there.
+    "equal up to 4": {
+        **dict.fromkeys(("fn", "fp"), "amount"),
+        **dict.fromkeys(("tp", "tn"), "where(amount > 4, 1, amount)"),
+    },
+    "ties and bounds": {"fn": "where(amount >= 4, 3, 0)", "fp": "max(0, 0.5 * amount)"},
+    "least costs": {"fn": "9 + amount / 3", "fp": "7 - -amount", "tp": "0.1 + amount", "tn": 0.3},
+    "functions": {
+        "fn": "sqrt(abs(amount)) + log(1 + amount) * exp(-amount / 9) + min(amount, rate, 2)",
+        "fp": "(amount + 1) ** 0.5 - 2 ** -1 + where(vip == 1, 2, 3)",
+    },
+    "conditions": {
+        "fn": "where(amount > 4 or not (amount <= 2) and rate != 0 or 2 < 1, amount, 1)",
+        "fp": "where(1 < 2, 1, amount) + where(amount < 4 and amount == 4, 1, 2)",
+    },
+    "missing": {"fn": "coalesce(gap, rate, 2) + where(coalesce(gap, 1) > 0, 1, 4)", "fp": "1 + 1"},
+    "decisions": {
+        **{(0, "accept"): 0, (0, "review"): "amount", (0, "block"): "4 * amount"},
+        **{(1, "accept"): "20 * amount", (1, "review"): "where(amount < 4, amount, 5)"},
+        (1, "block"): 0,
+    },
+    "uncertain": {"fn": interval(2, 9), "fp": "amount"},
+}  # fmt: skip
+
+
+def priced_frame():
+    amounts = [0.0, 1.0, 2.0, np.nextafter(4.0, 0), 4.0, np.nextafter(4.0, 5), 9.5]
+    X = pd.DataFrame(TABLE, columns=["p", "q", "r", "s", "gap"])
+    X["amount"] = np.resize(amounts, len(X))
+    X["rate"], X["vip"] = np.arange(len(X)) % 3 / 2, np.arange(len(X)) % 5 == 0
+    return X
+
+
+@pytest.mark.parametrize("case", EXPRESSIONS)
+def test_expressions_decide_inside_the_graph(case):
+    X, prices = priced_frame(), EXPRESSIONS[case]
+    model = make("CostBoostClassifier", cost_matrix=prices).fit(X, Y)
+    found = check(model, X)
+    assert len(set(found["decision"])) > 1
+    # The same of columns that the model does not use otherwise.
+    check(make("CostBoostClassifier", cost_matrix=prices, cost_columns="exclude").fit(X, Y), X)
+    if case != "decisions":
+        filled = X.fillna(0.0)
+        two = make("AdaC2Classifier", estimator="tree").fit(filled, Y)
+        check(two.with_costs(prices), filled, told=False)
+        check(two.with_costs({"fn": 3, "fp": 1}), filled, told=False)
+
+
+def test_expressions_of_arrays_and_of_several_classes():
+    prices = {(i, j): f"abs(x1) * {1 + i + 2 * j}" for i in range(3) for j in range(3) if i != j}
+    for name in ("CostBoostClassifier", "SAMMEC2Classifier"):
+        model = make(name, cost_matrix=prices).fit(FILLED, Y3)
+        check(model, on_splits(model), told=False)
+
+
+def test_rows_without_a_price_are_refused_by_the_graph_too():
+    X = priced_frame()
+    model = make("CostBoostClassifier", cost_matrix={"fn": "min(amount, 5) / rate", "fp": 1})
+    made = to_onnx(model.fit(X[X["rate"] > 0], Y[X["rate"] > 0]))
+    for column, value in (("amount", np.nan), ("rate", 0.0), ("rate", 1e-305)):
+        wrong = X[X["rate"] > 0].head(7).copy()
+        wrong.loc[wrong.index[3], column] = value
+        with pytest.raises(ValueError, match=r"finite|missing"):
+            model.predict(wrong)
+        with pytest.raises(Exception, match="every cost must be finite"):
+            run(made, wrong)
+
+
+NO_ARITHMETIC = {
+    "texts": {"fn": "where(country == 'de', 9, 1)", "fp": 5, "positive": "yes"},
+    "a function": lambda X: np.tile(1.0 - np.eye(2), (len(X), 1, 1)),
+}
+
+
+@pytest.mark.parametrize("case", NO_ARITHMETIC)
+def test_costs_that_are_no_arithmetic_are_refused(case):
+    model = make("CostBoostClassifier", cost_matrix=NO_ARITHMETIC[case]).fit(*odd_frame())
+    with pytest.raises(ValueError, match=r"cannot work out.*costs=True"):
+        to_onnx(model)
+
+
 def test_columns_tell_the_costs():
     X, y = odd_frame()
     model = make("CostBoostClassifier", cost_matrix=PRICES).fit(X, y)
-    with pytest.raises(ValueError, match="expressions"):
-        to_onnx(model)
+    check(model, X)
     own = np.zeros((len(X), 2, 2))
     own[:, 1, 0], own[:, 0, 1] = 10 + 2 * np.abs(X["charge"]), 5
     found = run(to_onnx(model, costs=True), X, costs=own)

@@ -27,7 +27,7 @@ array([10., 20.])
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NoReturn, TypeAlias
@@ -139,6 +139,15 @@ class Expression:
             )
         return prices
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether it compares a column with a text."""
+        return any(is_text for _, is_text in self._uses)
+
+    def traced(self, columns: Mapping[str, Any]) -> Any:
+        """The price of stand-ins for columns of numbers, which see what numpy does to them."""
+        return self._node({use: columns[use[0]] for use in self._uses})
+
     def _refuse(
         self, prices: Floats, wrong: Bools, row: int, values: dict[Use, AnyArray], place: str
     ) -> NoReturn:
@@ -248,10 +257,11 @@ def _texts(column: Any, name: str, text: str) -> AnyArray:
 
 def _is_missing(values: Any) -> Any:
     """Where numbers are NaN, and texts None."""
-    array = np.asarray(values)
-    if array.dtype.kind == "O":
-        return np.array([x is None for x in array])
-    return np.isnan(array) if array.dtype.kind == "f" else False
+    if isinstance(values, str):
+        return False
+    if isinstance(values, np.ndarray) and values.dtype.kind == "O":
+        return np.array([x is None for x in values])
+    return np.isnan(values)
 
 
 def _rows(where: Bools) -> str:
@@ -514,8 +524,7 @@ class _Parser:
 def _compared(left: Node, right: Node, function: Callable[[Any, Any], Any]) -> _Condition:
     def node(values: dict[Use, AnyArray]) -> Any:
         a, b = left(values), right(values)
-        found = np.asarray(function(a, b), dtype=np.float64)
-        return np.where(_is_missing(a) | _is_missing(b), np.nan, found)
+        return np.where(_is_missing(a) | _is_missing(b), np.nan, function(a, b))
 
     return _Condition(node)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from scipy.special import softmax
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
@@ -29,7 +30,8 @@ from costboost.boosting.classifiers import (
     shares,
 )
 from costboost.columns import Columns
-from costboost.costs.forms import varies
+from costboost.costs.expressions import Expression
+from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
@@ -62,11 +64,14 @@ def to_onnx(
     """Write a fitted classifier as an ONNX model.
 
     The graph answers ``probabilities``, ``expected_costs`` and ``decision``, the label. Fitted on a
-    frame, it takes an input of shape (n, 1) for each column that the model uses, under the name of
-    the column: numbers and booleans as doubles, NaN is a missing value; categories as texts, others
-    than those of the fit are missing. Parts of dates are inputs of their own (``when_month``); the
-    property ``dates`` of the model says how they are computed. Fitted on an array, it takes
-    ``features``, (n, d) double.
+    frame, it takes an input of shape (n, 1) for each column that the model or its costs use, under
+    the name of the column: numbers and booleans as doubles, NaN is a missing value; categories as
+    texts, others than those of the fit are missing. Parts of dates are inputs of their own
+    (``when_month``); the property ``dates`` of the model says how they are computed. Fitted on an
+    array, it takes ``features``, (n, d) double.
+
+    Costs that are expressions over columns of numbers are worked out inside. A row whose costs are
+    not finite, because a column is missing, is an error of the runtime, as it is of ``predict``.
 
     Parameters
     ----------
@@ -89,6 +94,8 @@ def to_onnx(
     check_is_fitted(model)
     _check_costs(model, costs)
     graph = _Graph(model.n_features_in_, exact, getattr(model, "columns_", None))
+    if not costs and varies(getattr(model, "cost_matrix", None)) and model._decides_by_costs():
+        _price(graph, model)
     if isinstance(model, BinaryBoostingClassifier):
         outputs = _of_two(graph, model, costs)
     elif isinstance(model, BoostingClassifier):
@@ -110,12 +117,25 @@ def _check_costs(model: Any, costs: bool) -> None:
     """Refuse costs that a graph cannot work out."""
     form = getattr(model, "cost_matrix", None)
     is_uncertain = getattr(model, "risk", "expected") == "worst" and scenarios(form).is_uncertain
-    if not costs and (varies(form) or is_uncertain):
-        what = "uncertain, with risk='worst'" if is_uncertain else "expressions over the columns"
+    if not costs and (is_uncertain or (varies(form) and not _are_arithmetic(model))):
+        what = (
+            "uncertain, with risk='worst'"
+            if is_uncertain
+            else "a function, arrays or expressions over columns that are no numbers of the fit"
+        )
         raise ValueError(
             f"The costs of {type(model).__name__} are {what}, which a graph cannot work out. Use "
             "to_onnx(..., costs=True) and pass it the costs of each row."
         )
+
+
+def _are_arithmetic(model: Any) -> bool:
+    """Whether costs that vary are expressions over columns of numbers, and nothing else."""
+    form = model.cost_matrix
+    if not cells_in(form) or any(np.ndim(cell) for cell in cells_in(form)):
+        return False
+    numbers = {column.name for column in model.columns_ if column.kind in ("number", "boolean")}
+    return not any(x.has_texts or set(x.columns) - numbers for x in expressions_in(form))
 
 
 # -- graphs -------------------------------------------------------------------------------------
@@ -150,12 +170,8 @@ class _Graph:
 
     def _join(self, columns: Columns) -> None:
         """The table that trees look at: inputs side by side, categories as codes."""
-        taken = [name for name, *_ in self.inputs if name in _TAKEN or name.startswith("/")]
-        if taken:
-            raise ValueError(
-                f"The column {taken[0]!r} has a name that graphs use for something else "
-                f"({', '.join(_TAKEN)}, or names that begin with '/'). Rename it and fit again."
-            )
+        for name, *_ in self.inputs:
+            self._check_name(name)
         parts: list[str] = []
         for column in columns.used:
             if column.kind == "category":
@@ -170,6 +186,22 @@ class _Graph:
             else:
                 parts += column.inputs
         self("Concat", *parts, axis=1, output="features")
+
+    def _check_name(self, name: str) -> None:
+        if name in _TAKEN or name.startswith("/"):
+            raise ValueError(
+                f"The column {name!r} has a name that graphs use for something else "
+                f"({', '.join(_TAKEN)}, or names that begin with '/'). Rename it and fit again."
+            )
+
+    def numbers(self, name: str) -> str:
+        """A column of numbers by its name, (n, 1); a new input if the model does not use it."""
+        if self.inputs[0][0] == "features":  # of an array: x0, x1, ...
+            return self.columns("features", [int(name[1:])])
+        if name not in [known for known, *_ in self.inputs]:
+            self._check_name(name)
+            self.inputs.append((name, self.onnx.TensorProto.DOUBLE, 1))
+        return name
 
     def constant(self, value: Any, dtype: Any = np.float64) -> str:
         """The name of a constant."""
@@ -227,7 +259,7 @@ class _Graph:
         inputs = [info(name, kind, ["n", width]) for name, kind, width in self.inputs]
         if costs:
             inputs.append(info("costs", tensor.DOUBLE, ["n", k, len(labels)]))
-        elif any("costs" in node.input for node in self.nodes):
+        elif any("costs" in node.input for node in self.nodes) and not varies(model.cost_matrix):
             matrix = model._decision_costs(None, 1, None).matrix
             self.constants.append(from_array(np.asarray(matrix, np.float64)[None], "costs"))
         kinds: dict[str, Any] = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
@@ -238,7 +270,9 @@ class _Graph:
         found = []
         for name, value in outputs.items():
             if name == "decision":
-                self("Gather", "labels", value, output=name, axis=0)
+                # A runtime that refuses rows names the node: see `_refused`.
+                told = "decision: every cost must be finite"
+                self("Gather", "labels", value, output=name, axis=0, name=told)
                 found.append(info(name, names.data_type, ["n"]))
             else:
                 self("Identity", value, output=name)
@@ -273,6 +307,82 @@ def _metadata(model: Any) -> dict[str, Any]:
         },
     }
     return {name: value for name, value in found.items() if value}
+
+
+# -- costs by expressions -----------------------------------------------------------------------
+
+_ARITHMETIC: dict[Any, str] = {
+    np.add: "Add", np.subtract: "Sub", np.multiply: "Mul", np.divide: "Div", np.power: "Pow",
+    np.negative: "Neg", np.abs: "Abs", np.sqrt: "Sqrt", np.log: "Log", np.exp: "Exp",
+    np.minimum: "Min", np.maximum: "Max",
+}  # fmt: skip
+_TESTS: dict[Any, str] = {
+    np.less: "Less", np.less_equal: "LessOrEqual", np.greater: "Greater",
+    np.greater_equal: "GreaterOrEqual", np.equal: "Equal", np.not_equal: "Equal",
+    np.isnan: "IsNaN", np.bitwise_or: "Or",
+}  # fmt: skip
+
+
+class _Traced(NDArrayOperatorsMixin):
+    """A column of a graph, (n, 1): what numpy does to it becomes nodes."""
+
+    def __init__(self, graph: _Graph, name: str, dtype: Any = np.float64) -> None:
+        self.graph, self.name, self.dtype = graph, name, np.dtype(dtype)
+
+    def _name(self, value: Any) -> str:
+        if isinstance(value, _Traced):
+            return value.name
+        is_test = np.asarray(value).dtype == bool
+        return self.graph.constant(value, np.bool_ if is_test else np.float64)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> _Traced:
+        names = [self._name(item) for item in inputs]
+        if ufunc in _ARITHMETIC:
+            return _Traced(self.graph, self.graph(_ARITHMETIC[ufunc], *names))
+        found = self.graph(_TESTS[ufunc], *names)
+        if ufunc is np.not_equal:
+            found = self.graph("Not", found)
+        return _Traced(self.graph, found, np.bool_)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is not np.where:
+            return NotImplemented
+        condition, *sides = args
+        names = [
+            self.graph.cast(side.name, "DOUBLE")
+            if isinstance(side, _Traced) and side.dtype == bool
+            else self._name(side)
+            for side in sides
+        ]
+        return _Traced(self.graph, self.graph("Where", self._name(condition), *names))
+
+
+def _price(graph: _Graph, model: Any) -> None:
+    """The costs of rows by expressions over their columns, (n, k, d)."""
+    reader = Reader(model.classes_, owner=type(model).__name__, decisions=model.decisions_)
+    cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
+    nowhere = graph("IsNaN", graph.columns("features", [0]))  # only for the number of rows
+    parts = []
+    for cell in cells.flat:
+        price = cell
+        if isinstance(cell, str):
+            expression = Expression(cell)
+            price = expression.traced(
+                {name: _Traced(graph, graph.numbers(name)) for name in expression.columns}
+            )
+        is_traced = isinstance(price, _Traced)
+        parts.append(price.name if is_traced else graph("Where", nowhere, price, price))
+    shape = graph.constant([-1, *cells.shape], np.int64)
+    graph("Reshape", graph.joined(parts), shape, output="costs")
+
+
+def _refused(graph: _Graph, winner: str, d: int) -> str:
+    """Codes of decisions; where a cost is no finite number, one that the runtime refuses."""
+    # As predict, which raises an error there: no label may stand for a row without a price.
+    is_sound = graph("LessOrEqual", graph("Abs", "costs"), LARGEST)
+    lacks = graph.cast(graph("Not", is_sound), "INT64")
+    lacking = graph("ReduceMax", lacks, graph.constant([1, 2], np.int64), keepdims=0)
+    return graph("Add", winner, graph("Mul", lacking, graph.constant(d, np.int64)))
 
 
 # -- trees and networks -------------------------------------------------------------------------
@@ -411,12 +521,12 @@ def _of_heads(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
         proba = _probabilities(graph, scores, len(model.classes_))
         expected = "" if costs or not prices else _expected_matrices(graph, prices, model)
         return _cheapest(graph, proba, model, expected or "costs")
-    if costs or not head.loss.carries_costs:
+    if costs or not head.loss.carries_costs or model._decides_by_costs():
         raise ValueError(
             f"to_onnx writes the decisions of {type(model).__name__}(loss={model.loss!r}) by the "
             "scores of its boosters alone. Leave costs out, or fit with loss='auto'."
         )
-    return {"decision": _largest(graph, scores, len(model.decisions_))}
+    return {"decision": _largest(graph, scores, head.loss.n_scores(len(model.decisions_)))}
 
 
 def _head_scores(graph: _Graph, head: Any) -> str:
@@ -435,10 +545,12 @@ def _expected_matrices(graph: _Graph, prices: list[Any], model: Any) -> str:
     for head in prices:
         scale = (head.factors[:, None] * head.slopes).reshape(1, -1)
         found.append(graph("Mul", graph("Exp", _head_scores(graph, head)), scale))
-    base = model.cost_matrix_ + sum(head.base for head in prices)
+    is_priced = varies(model.cost_matrix)
+    base = sum(head.base for head in prices) + (0.0 if is_priced else model.cost_matrix_)
     cells = graph("Add", graph.total(found), base.reshape(1, -1))
-    shape = np.array([-1, *model.cost_matrix_.shape])
-    return graph("Reshape", cells, graph.constant(shape, np.int64))
+    shape = graph.constant([-1, *base.shape], np.int64)
+    matrices = graph("Reshape", cells, shape)
+    return graph("Add", "costs", matrices) if is_priced else matrices
 
 
 def _of_two(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
@@ -455,9 +567,9 @@ def _of_two(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
     odds = graph("Add", graph("Mul", scores, float(high - low)), float(low))
     positive = _sigmoid(graph, odds)
     proba = graph.joined([graph("Sub", 1.0, positive), positive])
-    if costs:
+    if costs or model._decides_by_costs():
         return _cheapest(graph, proba, model)
-    return {"probabilities": proba, "decision": _largest(graph, scores, 2)}
+    return {"probabilities": proba, "decision": _largest(graph, scores, 1)}
 
 
 def _probabilities(graph: _Graph, scores: str, k: int) -> str:
@@ -471,9 +583,9 @@ def _sigmoid(graph: _Graph, scores: str) -> str:
     return graph("Div", 1.0, graph("Add", 1.0, graph("Exp", graph("Neg", scores))))
 
 
-def _largest(graph: _Graph, scores: str, k: int) -> str:
-    """Codes by the scores alone: the sign, or the first of the largest."""
-    if k > 2:
+def _largest(graph: _Graph, scores: str, width: int) -> str:
+    """Codes by the scores alone: the sign of a single one, or the first of the largest."""
+    if width > 1:
         return graph("ArgMax", scores, axis=1, keepdims=0)
     return graph.squeezed(graph.cast(graph("GreaterOrEqual", scores, 0.0), "INT64"))
 
@@ -483,18 +595,18 @@ def _cheapest(graph: _Graph, proba: str, model: Any, costs: str = "costs") -> di
     k = len(model.classes_)
     rows = [graph("Gather", costs, graph.constant(j, np.int64), axis=1) for j in range(k)]
     parts = [graph.columns(proba, [j]) for j in range(k)]
-    outputs = {"probabilities": proba}
-    outputs["expected_costs"] = graph.total(
-        graph("Mul", p, C) for p, C in zip(parts, rows, strict=True)
+    least = [graph.over_columns("ReduceMin", C) for C in rows]
+    above = graph.total(
+        graph("Mul", p, graph("Sub", C, low)) for p, C, low in zip(parts, rows, least, strict=True)
     )
-    reduced = graph.total(
-        graph("Mul", p, graph("Sub", C, graph.over_columns("ReduceMin", C)))
-        for p, C in zip(parts, rows, strict=True)
-    )
+    lowest = graph.total(graph("Mul", p, low) for p, low in zip(parts, least, strict=True))
+    expected = graph("Add", above, lowest)
     # Of two that tie the second is taken, of more the first.
     last = int(len(model.decisions_) == 2)
-    winner = graph("ArgMin", reduced, axis=1, keepdims=0, select_last_index=last)
-    return {**outputs, "decision": winner}
+    winner = graph("ArgMin", expected, axis=1, keepdims=0, select_last_index=last)
+    if any("costs" in node.output for node in graph.nodes):
+        winner = _refused(graph, winner, len(model.decisions_))
+    return {"probabilities": proba, "expected_costs": expected, "decision": winner}
 
 
 # -- votes of several classes -------------------------------------------------------------------
@@ -507,7 +619,7 @@ def _of_several(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
     owner = type(model).__name__
     d = len(model.decisions_)
     link = _link(model) if same_labels(model.decisions_, model.classes_) else None
-    by_cost = costs or getattr(model, "decision", None) == "bayes"
+    by_cost = costs or model._decides_by_costs()
     if by_cost and link is None:
         raise ValueError(
             f"{owner} has no probabilities of the classes, so its graph cannot use costs. Leave "
