@@ -165,7 +165,7 @@ def held_out() -> str:
         "These are the algorithms with the rounds and weak learners that their papers print. Tuned "
         "inside the training rows (`costboost.tuned`: rounds, learner, step, calibration), nearly "
         "all of them come close to `CostBoostClassifier`: "
-        "[as printed and tuned](../benchmarks/results/fair.md), so far on five small sets.",
+        "`benchmarks/results/fair.md`, so far on five small sets.",
         "",
     ]
     return "\n".join(lines)
