@@ -100,21 +100,16 @@ class Capacity(Item):
         return pd.concat([super().summarise(rows), *gaps], ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        sources = {
-            "paper": self.printed(),
-            "here": summary[summary["statistic"] == "mean"],
-        }
-        parts = [
-            found.pivot(index="algorithm", columns="metric", values="value")
-            .reindex(list(found["algorithm"].unique()))
-            .round()
-            .reset_index()
-            .assign(source=source)
-            for source, found in sources.items()
-            if len(found)
-        ]
-        columns = ["algorithm", "source", *(f"{share:.0%}" for share in SHARES)]
-        return pd.concat(parts, ignore_index=True)[columns]
+        columns = [f"{share:.0%}" for share in SHARES]
+        printed, own = self.printed(), summary[summary["statistic"] == "mean"]
+        lines = []
+        for source, found, ways in (
+            ("paper", printed, tuple(printed["algorithm"].unique())),
+            ("here", own, self.ways),
+        ):
+            money = found.set_index(["algorithm", "metric"])["value"].to_dict()
+            lines += [[way, source, *(f"{money[way, m]:,.0f}" for m in columns)] for way in ways]
+        return pd.DataFrame(lines, columns=["algorithm", "source", *columns])
 
 
 class Telco(Capacity):
