@@ -12,7 +12,6 @@ from benchmarks.held_out_cost.problems import (
     FIRST_SEED,
     HIDDEN,
     KNOWN,
-    MOST_ROWS,
     Problem,
     draw,
     price,
@@ -43,7 +42,7 @@ def run(
     splits: Sequence[int],
     costs: Sequence[str] = (),
     jobs: int = 1,
-    most_train: int = MOST_ROWS,
+    most_train: int | None = None,
 ) -> None:
     """Run what ``path`` does not have yet, the first split of all sets first.
 
@@ -73,7 +72,7 @@ def run_problem(
     methods: Methods,
     done: set[tuple[str, ...]],
     jobs: int = 1,
-    most_train: int = MOST_ROWS,
+    most_train: int | None = None,
 ) -> list[dict[str, Any]]:
     """The rows of one problem and split that are not done, failures among them."""
     whole, seed = table(problem.data), FIRST_SEED + split
