@@ -32,12 +32,11 @@ from sklearn.utils.validation import check_array
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, is_missing, is_real
 from costboost.costs import Costs
+from costboost.costs.labels import of_length, positions
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,
     expected_cost,
-    of_length,
-    positions,
     probabilities_and_matrix,
 )
 from costboost.estimator import CostSensitiveClassifier
@@ -137,7 +136,7 @@ def snapshot(
     variance = (p * (own - mean[:, None]) ** 2).sum(axis=1)
     known = paid = None
     if truth is not None:
-        known = positions(truth, names, "class", "truth", owner, n)
+        known = positions(truth, names, "classes", "truth", owner, n)
         paid = own[np.arange(n), known]
     return Snapshot(_columns(X, n, owner), p, names, actions, taken, mean, variance, known, paid)
 

@@ -14,7 +14,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import label_array, listed
-from costboost.costs.uncertain import cheapest, expected_costs, scenarios
+from costboost.costs.uncertain import scenarios
 from costboost.costs.words import CostSummary, in_words
 from costboost.errors import CostWarning
 
@@ -785,3 +785,43 @@ def _taken(table: Floats, decisions: Ints) -> Floats:
 
 def _sum(values: Floats, weights: Floats | None) -> float:
     return float(values.sum() if weights is None else (values * weights).sum())
+
+
+def expected_costs(p: Floats, C: Floats) -> Floats:
+    """Expected cost of every decision, (n, d), by probabilities (n, k) and costs of any rows."""
+    # What a truth costs at least is added last: it must not drown the differences of decisions.
+    least = C.min(axis=-1, keepdims=True)
+    if C.ndim == 2:
+        return np.asarray(p @ (C - least) + p @ least)
+    above = np.zeros((len(p), C.shape[2]))
+    for j in range(C.shape[1]):  # by truth: no second (n, k, d) array
+        above += p[:, j, None] * (C[:, j] - least[:, j])
+    return np.asarray(above + np.einsum("nj,njd->nd", p, least))
+
+
+def cheapest(expected: Floats) -> Ints:
+    """Decision of smallest expected cost.
+
+    Of two decisions that tie the second is taken, which is the positive class where decisions are
+    classes; of more the first of the cheapest ones. All decisions by expected costs follow it.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision.
+
+    Returns
+    -------
+    int array of shape (n,)
+        The column of the cheapest decision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.decisions import cheapest
+    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
+    array([1, 0])
+    """
+    if expected.shape[1] == 2:
+        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
+    return np.asarray(expected.argmin(axis=1), dtype=np.intp)

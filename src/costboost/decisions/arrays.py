@@ -5,16 +5,14 @@ Rows of a cost matrix are classes (the truth, k of them), columns are decisions 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.uncertain import cheapest, expected_costs
+from costboost.costs.table import cheapest, expected_costs
 
 __all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
 
@@ -137,40 +135,5 @@ def checked_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -
         raise ValueError(
             f"The {name!r} parameter of {owner} must hold {size} distinct labels, one per column; "
             f"got {array.tolist()}."
-        )
-    return array
-
-
-def position(label: Any, labels: AnyArray, what: str, parameter: str, owner: str) -> int:
-    """Index of a label; an unknown one is refused with the nearest known one."""
-    known: list[Any] = labels.tolist()
-    if label in known:
-        return known.index(label)
-    near = difflib.get_close_matches(str(label), [str(one) for one in known], n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(
-        f"The {parameter!r} parameter of {owner} names the {what} {label!r}, which is not one of "
-        f"{known}.{hint}"
-    )
-
-
-def positions(
-    values: ArrayLike, labels: AnyArray, what: str, name: str, owner: str, n: int
-) -> Ints:
-    """Index of each row's label."""
-    own = of_length(values, n, name, owner).tolist()
-    index = {
-        label: position(label, labels, what, name.partition("[")[0], owner) for label in set(own)
-    }
-    return np.array([index[label] for label in own], dtype=np.intp)
-
-
-def of_length(values: ArrayLike, n: int, name: str, owner: str) -> AnyArray:
-    """An array with one element per row."""
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must have one element per row, shape ({n},); got "
-            f"shape {array.shape}."
         )
     return array

@@ -37,12 +37,12 @@ from scipy.special import expit, softmax
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame
 from costboost._words import MOST_ROWS, html_table, money
+from costboost.costs.labels import of_length
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
     checked_labels,
     expected_cost,
-    of_length,
     probabilities_and_matrix,
     to_proba,
 )

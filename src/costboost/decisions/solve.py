@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, check_weights
 from costboost._words import html_table, money
+from costboost.costs.labels import position
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
     checked_expected,
     checked_labels,
-    position,
 )
 from costboost.decisions.limits import (
     Budget,
@@ -27,7 +27,7 @@ from costboost.decisions.limits import (
     Sum,
     bounds,
     constrained,
-    grouped,
+    groups_of,
     read,
 )
 from costboost.decisions.program import Limit, solve
@@ -191,9 +191,7 @@ def allocate(
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
-    names, group = (
-        (None, np.zeros(len(E), np.intp)) if per is None else grouped(per, len(E), owner, X)
-    )
+    names, group = groups_of(per, len(E), owner, X)
     sizes = np.bincount(group, minlength=1 if names is None else len(names))
     lower, upper = bounds(capacity, labels, sizes, owner, names=names)
     met: list[dict[str, Any]] = []
@@ -488,7 +486,7 @@ def capacity_curve(
     owner = "capacity_curve"
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
-    limited = position(decision, labels, "decision", "decision", owner)
+    limited = position(decision, labels, "decisions", "decision", owner)
     w = check_weights(sample_weight, len(E), owner)
     fallback = cheapest(E)
     rows, other, saved = by_saving(E, fallback, limited)
@@ -561,7 +559,8 @@ def capacity_prices(
     owner = "capacity_prices"
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
-    periods = 1 if per is None else len(grouped(per, len(E), owner, X)[0])
+    names, _ = groups_of(per, len(E), owner, X)
+    periods = 1 if names is None else len(names)
     lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)
     group = np.zeros(len(E), np.intp)
     codes, _ = _within_counts(E, group, lower, upper)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from costboost.costs.forms import (
     named_labels,
     row_costs,
 )
-from costboost.costs.labels import codes_of, listed, parameter, positive_code
+from costboost.costs.labels import codes_of, distinct, listed, parameter, positive_code
 
 # -- Checks of what metrics are given: labels turned into codes, costs resolved ------------------
 
@@ -146,26 +146,7 @@ def _unique(y: ArrayLike, name: str, owner: str) -> tuple[AnyArray, Ints]:
             f"The {name!r} parameter of {owner} must hold labels, got NaN or infinity. Drop those "
             "rows."
         )
-    return distinct(array, name, owner)
-
-
-def distinct(
-    array: AnyArray, name: str, owner: str, key: Callable[[Any], Any] | None = None
-) -> tuple[AnyArray, Ints]:
-    """Distinct values, sorted, and the index of each value among them."""
-    if array.dtype.kind != "O":
-        return np.unique(array, return_inverse=True)
-    values = array.tolist()  # hashing beats sorting Python objects tenfold
-    try:
-        found = sorted(set(values), key=key)
-    except TypeError as error:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must hold labels of one type, got a mixture "
-            f"({error}). Convert them to text."
-        ) from error
-    index = {value: i for i, value in enumerate(found)}
-    codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
-    return np.array(found, dtype=object), codes
+    return distinct(array, parameter(name, owner))
 
 
 def _classes(found: list[Any], size: int | None, owner: str) -> AnyArray:

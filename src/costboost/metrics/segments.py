@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
-from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, is_missing, usual_exponent
-from costboost.metrics.money import Judged, distinct, in_full
+from costboost._typing import AnyArray, Floats
+from costboost._utils import as_frame, usual_exponent
+from costboost.costs.labels import grouped
+from costboost.metrics.money import Judged, in_full
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +127,7 @@ def segmented(
         raise ValueError(
             f"The 'confidence' parameter of {owner} must be in (0, 1), got {confidence!r}."
         )
-    names, codes = _segments(groups, len(paid), owner)
+    names, codes = grouped(groups, len(paid), "groups", owner)
     weight = np.ones(len(paid)) if weights is None else weights
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
@@ -168,20 +169,3 @@ def half_width(paid: Floats, weight: Floats, size: int = 0, confidence: float = 
     variance = float((weight * (paid - mean) ** 2).sum()) / (mass - one)
     count = mass / one  # of rows
     return float(student.ppf(0.5 + confidence / 2, count - 1)) * math.sqrt(variance / count)
-
-
-def _segments(groups: ArrayLike, n: int, owner: str) -> tuple[AnyArray, Ints]:
-    array = np.asarray(groups)
-    if array.shape != (n,):
-        raise ValueError(
-            f"The 'groups' parameter of {owner} must have one element per row, shape ({n},); got "
-            f"shape {array.shape}."
-        )
-    values = array.tolist()
-    missing = sum(map(is_missing, values))
-    if missing:
-        raise ValueError(
-            f"The 'groups' parameter of {owner} must name a segment for every row, got {missing} "
-            "missing ones. Name a segment for them or drop them."
-        )
-    return distinct(array, "groups", owner, key=lambda value: (type(value).__name__, value))
