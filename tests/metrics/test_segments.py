@@ -8,7 +8,7 @@ import pytest
 
 from costboost.datasets import make_fraud
 from costboost.metrics import cost_by, total_cost
-from costboost.metrics.segments import segmented
+from costboost.metrics.intervals import segmented
 
 
 @pytest.fixture(scope="module")

@@ -119,14 +119,6 @@ def cost_guarantee(
             f"The 'limit' parameter of {owner} must lie between smallest={smallest:g} and largest="
             f"{largest:g}, else it is never or always met; got {limit:g}."
         )
-    m = (limit - smallest) / (largest - smallest)
-    if _upper_bound(np.zeros(len(x)), delta) > m:
-        needed = rows_for_bound(m, delta)
-        raise ValueError(
-            f"The 'limit' parameter of {owner} is infeasible with {len(x)} rows: even if all cost "
-            f"{smallest:g}, a limit of {limit:g} with delta={delta:g} needs {needed} rows. Add "
-            "rows, or raise the limit or delta."
-        )
     bound = mean_cost_bound(
         costs, delta, largest=largest, smallest=smallest, random_state=random_state
     )
@@ -168,19 +160,6 @@ def mean_cost_bound(
     x = _scaled(costs, smallest, largest, delta, "mean_cost_bound")
     ordered = np.random.default_rng(random_state).permutation(x)
     return smallest + (largest - smallest) * _upper_bound(ordered, delta)
-
-
-def rows_for_bound(limit: float, delta: float) -> int:
-    """The fewest rows without any cost that show a mean below a limit, of costs in [0, 1]."""
-    high = math.ceil(math.log(1.0 / delta) / math.log1p(_STAKE * limit / (1.0 - limit)))
-    low = high - 1  # no stake does it with fewer
-    while _upper_bound(np.zeros(high), delta) > limit:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = _upper_bound(np.zeros(middle), delta) <= limit
-        low, high = (low, middle) if enough else (middle, high)
-    return high
 
 
 def _upper_bound(x: Floats, delta: float) -> float:
