@@ -285,29 +285,26 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
         worst = cost_matrix.draws(_count([cost_matrix]))
         return Scenarios(cost_matrix.mean, worst, is_uncertain=True)
     cells = _cells(cost_matrix)
-    entries = {i: cell for i, cell in enumerate(cells) if isinstance(cell, Interval | Samples)}
+    entries = [cell for cell in cells if isinstance(cell, Interval | Samples)]
     if not entries:
         return Scenarios(cost_matrix, [cost_matrix], is_uncertain=False)
-    for cell in entries.values():
+    for cell in entries:
         if cell.ndim:
             raise ValueError(
                 f"{parameter('cost_matrix', 'scenarios')} must hold single uncertain numbers as "
                 f"its entries, got {cell!r}. Pass numbers to interval and a flat list to samples, "
                 "or pass the whole matrix as one of them."
             )
-    n = _count(list(entries.values()))
-
-    def replaced(values: Mapping[int, Floats]) -> Any:
-        return _refilled(
-            cost_matrix, [float(values[i]) if i in values else x for i, x in enumerate(cells)]
-        )
-
-    draws = {i: cell.draws(n) for i, cell in entries.items()}
-    return Scenarios(
-        replaced({i: cell.mean for i, cell in entries.items()}),
-        [replaced({i: values[s] for i, values in draws.items()}) for s in range(n)],
-        is_uncertain=True,
-    )
+    n = _count(entries)
+    # Of each cell its mean and its value in every scenario.
+    values = [
+        [float(x) for x in (cell.mean, *cell.draws(n))]
+        if isinstance(cell, Interval | Samples)
+        else [cell] * (n + 1)
+        for cell in cells
+    ]
+    expected, *worst = (_refilled(cost_matrix, list(case)) for case in zip(*values, strict=True))
+    return Scenarios(expected, worst, is_uncertain=True)
 
 
 def _cells(form: Any) -> list[Any]:
@@ -356,7 +353,6 @@ def _count(entries: Sequence[Interval | Samples]) -> int:
         raise ValueError(
             f"{parameter('cost_matrix', 'scenarios')} must hold samples of one length, because the "
             f"s-th values of all belong together; got the lengths {listed(lengths)}. Draw all "
-            "entries "
-            "equally often, or use interval(low, high) for some."
+            "entries equally often, or use interval(low, high) for some."
         )
     return lengths[0] if lengths else 1

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from costboost._typing import Floats
-from costboost._utils import is_real
+from costboost._utils import checked_share, is_real
 
 # -- Whether the mean cost is below a limit, with a stated probability of being wrong ------------
 # Costs of held-out rows are independent draws from an unknown distribution between two known
@@ -209,8 +209,7 @@ def _scaled(costs: ArrayLike, smallest: float, largest: float, delta: float, own
             f"{largest:g}, got values from {values.min():g} to {values.max():g}. Give bounds that "
             "hold for any row, or cap the costs."
         )
-    if not (is_real(delta) and 0 < delta < 1):
-        raise ValueError(f"The 'delta' parameter of {owner} must be in (0, 1), got {delta!r}.")
+    checked_share(delta, "delta", owner)
     return np.asarray((values - smallest) / (largest - smallest))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, usual_exponent
+from costboost._utils import as_frame, checked_share, usual_exponent
 from costboost._words import count, money, span
 from costboost.costs import Costs
 from costboost.costs.labels import grouped
@@ -128,10 +128,7 @@ def segmented(
 ) -> CostBySegment:
     """Costs of rows by segment."""
     owner = "cost_by"
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"The 'confidence' parameter of {owner} must be in (0, 1), got {confidence!r}."
-        )
+    checked_share(confidence, "confidence", owner)
     names, codes = grouped(groups, len(paid), "groups", owner)
     weight = np.ones(len(paid)) if weights is None else weights
     order = np.argsort(codes, kind="stable")

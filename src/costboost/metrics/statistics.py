@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
+from costboost._utils import checked_share
 
 __all__ = [
     "corrected_t_interval",
@@ -112,10 +113,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
             "critical_difference needs at least two methods and one data set; got "
             f"k={k!r}, n={n!r}."
         )
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(
-            f"The 'alpha' parameter of critical_difference must lie between 0 and 1; got {alpha!r}."
-        )
+    alpha = checked_share(alpha, "alpha", "critical_difference")
     q = float(studentized_range.ppf(1.0 - alpha, k, np.inf)) / np.sqrt(2.0)
     return float(q * np.sqrt(k * (k + 1) / (6.0 * n)))
 
