@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_array
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, checked_share, is_missing
 from costboost.costs import Costs
-from costboost.costs.labels import of_length, positions
+from costboost.costs.labels import checked_codes, of_length, positions
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,
@@ -130,7 +130,7 @@ def snapshot(
         raise ValueError(f"{owner} needs at least two rows, got {n}. Collect more rows.")
     taken = cheapest(expected_cost(p, C))
     if codes is not None:
-        taken = of_length(codes, n, "codes", owner).astype(np.intp)
+        taken = checked_codes(codes, n, len(actions), "codes", owner)
     own = C.T[taken] if C.ndim == 2 else C[np.arange(n), :, taken]  # (n, k)
     mean = (p * own).sum(axis=1)
     variance = (p * (own - mean[:, None]) ** 2).sum(axis=1)

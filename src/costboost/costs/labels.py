@@ -103,6 +103,17 @@ def of_length(values: Any, n: int, name: str, owner: str) -> AnyArray:
     return array
 
 
+def checked_codes(codes: Any, n: int, size: int, name: str, owner: str) -> Ints:
+    """Indices of decisions, one per row, as integers."""
+    array = of_length(codes, n, name, owner)
+    if array.dtype.kind not in "iubf" or not np.isin(array, np.arange(size)).all():
+        raise ValueError(
+            f"{parameter(name, owner)} must hold the indices of decisions, 0 to {size - 1}, got "
+            f"{listed(np.unique(array).tolist())}. Pass places among the decisions, not labels."
+        )
+    return array.astype(np.intp)
+
+
 def position(label: Any, known: AnyArray, what: str, name: str, owner: str) -> int:
     """Index of a label among those that are known."""
     return int(codes_of([label], known, parameter(name, owner), "Name one of them.", what)[0])

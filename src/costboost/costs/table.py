@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
-from costboost.costs.labels import label_array, listed
+from costboost.costs.labels import checked_codes, label_array, listed
 from costboost.costs.uncertain import scenarios
 from costboost.costs.words import CostSummary, in_words
 from costboost.errors import CostWarning
@@ -114,6 +114,15 @@ class Costs:
         if prices is not None:
             self._given_prices = frozen(prices)
         self.texts = dict(texts or {})
+        shape, k, d = self._given.shape, len(self.classes), len(self.decisions)
+        wanted = (d,) if matrix is None else (k, d)
+        rows = () if len(shape) == len(wanted) else shape[:1]
+        if (*rows, *wanted) != shape or (rows and self.codes is not None and len(self) != shape[0]):
+            raise ValueError(
+                f"Costs of {k} classes and {d} decisions need a matrix of shape ({k}, {d}) or "
+                f"(n, {k}, {d}), truth by decision, or prices of shape (n, {d}), of as many rows "
+                f"as codes; got {shape}."
+            )
 
     @staticmethod
     def resolve(
@@ -553,7 +562,10 @@ class Costs:
         array of shape (n,)
             What each row's decision costs, in the user's own (not reduced) prices.
         """
-        return np.asarray(self._priced[self._places, np.asarray(decisions, dtype=np.intp)])
+        return np.asarray(self._priced[self._places, self._decided(decisions)])
+
+    def _decided(self, decisions: ArrayLike) -> Ints:
+        return checked_codes(decisions, len(self._truth), len(self.decisions), "decisions", "Costs")
 
     def regret(self, decisions: ArrayLike) -> Floats:
         """What the decision taken on each row costs beyond the cheapest one.
@@ -568,7 +580,7 @@ class Costs:
         array of shape (n,)
             Never negative; 0 for the effective label.
         """
-        return np.asarray(self._reduced[self._places, np.asarray(decisions, dtype=np.intp)])
+        return np.asarray(self._reduced[self._places, self._decided(decisions)])
 
     def totals(
         self, decisions: ArrayLike, weights: Floats | None = None, *, reduced: bool = False
@@ -591,7 +603,7 @@ class Costs:
         constants : array of shape (d,)
             Of deciding the same for every row.
         """
-        taken = np.asarray(decisions, dtype=np.intp)
+        taken = self._decided(decisions)
         k, d = len(self.classes), len(self.decisions)
         prices = self._reduced if reduced else self._priced
         if not self.is_per_row:  # by outcome: no array of n rows

@@ -105,10 +105,11 @@ def probabilities_and_matrix(
             f"The 'matrix' parameter of {owner} must have shape ({k}, d) or ({n}, {k}, d), truth "
             f"by decision, to go with proba of shape {p.shape}; got {C.shape}."
         )
-    return _finite(p, "proba", owner), _finite(C, "matrix", owner)
+    return finite(p, "proba", owner), finite(C, "matrix", owner)
 
 
-def _finite(array: Floats, name: str, owner: str) -> Floats:
+def finite(array: Floats, name: str, owner: str) -> Floats:
+    """The array, if it has neither NaN nor infinity."""
     if not np.isfinite(array).all():
         raise ValueError(
             f"The {name!r} parameter of {owner} must be finite, got NaN or infinity. Drop or "
@@ -117,15 +118,17 @@ def _finite(array: Floats, name: str, owner: str) -> Floats:
     return array
 
 
-def checked_expected(expected: ArrayLike, owner: str) -> Floats:
-    """Expected costs as finite floats of shape (n, d)."""
-    E = np.asarray(expected, dtype=np.float64)
-    if E.ndim != 2 or not E.shape[1]:
+def checked_table(
+    values: ArrayLike, owner: str, name: str = "expected", shape: tuple[int, ...] | None = None
+) -> Floats:
+    """Costs of each decision on each row as finite floats, (n, d)."""
+    E = np.asarray(values, dtype=np.float64)
+    if E.ndim != 2 or not E.shape[1] or shape not in (None, E.shape):
         raise ValueError(
-            f"The 'expected' parameter of {owner} must have shape (n, d), a column per decision; "
-            f"got shape {E.shape}. expected_cost(proba, matrix) makes it."
+            f"The {name!r} parameter of {owner} must have shape {shape or '(n, d)'}, a column per "
+            f"decision; got shape {E.shape}. expected_cost(proba, matrix) makes such a table."
         )
-    return _finite(E, "expected", owner)
+    return finite(E, name, owner)
 
 
 def checked_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:

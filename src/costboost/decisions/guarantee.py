@@ -243,6 +243,7 @@ def order_rank(n: int, limit: float, delta: float) -> int:
     >>> order_rank(59, 0.05, 0.05), order_rank(58, 0.05, 0.05), order_rank(1000, 0.05, 0.05)
     (59, 59, 962)
     """
+    limit, delta = _rates(limit, delta, "order_rank")
     tails = binom.sf(np.arange(n), n, 1.0 - limit)  # P(Bin > k - 1), falling in k
     return 1 + int(np.searchsorted(-tails, -delta))
 
@@ -267,6 +268,7 @@ def rows_needed(limit: float, delta: float) -> int:
     >>> rows_needed(0.05, 0.05), rows_needed(0.01, 0.05)
     (59, 299)
     """
+    limit, delta = _rates(limit, delta, "rows_needed")
     return max(1, math.ceil(math.log(delta) / math.log1p(-limit)))
 
 
@@ -293,6 +295,11 @@ def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
     962.0
     """
     ordered = np.sort(np.asarray(scores, dtype=np.float64))
+    if ordered.ndim != 1 or np.isnan(ordered).any():
+        raise ValueError(
+            "The 'scores' parameter of order_threshold must have shape (n,) and no NaN, got shape "
+            f"{ordered.shape}. Drop the rows without a score."
+        )
     k = order_rank(len(ordered), limit, delta)
     if k > len(ordered):
         raise ValueError(
@@ -301,3 +308,7 @@ def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
             f"{len(ordered)}. Add rows, or raise limit or delta."
         )
     return float(ordered[k - 1])
+
+
+def _rates(limit: float, delta: float, owner: str) -> tuple[float, float]:
+    return checked_share(limit, "limit", owner), checked_share(delta, "delta", owner)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import is_integer, is_real
 from costboost.costs.labels import grouped, of_length, position
-from costboost.decisions.arrays import checked_labels
+from costboost.decisions.arrays import checked_labels, finite
 from costboost.decisions.program import Limit, dual_bound, solve, whole_rows
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
@@ -292,6 +292,7 @@ def _given(
         raise ValueError(
             f"The 'proba' parameter of {owner} must have shape ({n}, k), got {p.shape}."
         )
+    finite(p, "proba", owner)
     for name, value in (("at_least", one.at_least), ("at_most", one.at_most)):
         if value is not None and not (is_real(value) and 0 <= value <= 1):
             raise ValueError(f"The {name!r} of Rate must be from 0 to 1, got {value!r}.")

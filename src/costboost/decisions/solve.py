@@ -18,8 +18,8 @@ from costboost.costs.labels import position
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
-    checked_expected,
     checked_labels,
+    checked_table,
 )
 from costboost.decisions.limits import (
     Budget,
@@ -188,7 +188,7 @@ def allocate(
     {'review': 6.0}
     """
     owner = "allocate"
-    E = checked_expected(expected, owner)
+    E = checked_table(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
     names, group = groups_of(per, len(E), owner, X)
@@ -484,7 +484,7 @@ def capacity_curve(
     (array([0., 1., 2., 3.]), array([33., 25., 19., 14.]), array([8., 6., 5., 0.]))
     """
     owner = "capacity_curve"
-    E = checked_expected(expected, owner)
+    E = checked_table(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     limited = position(decision, labels, "decisions", "decision", owner)
     w = check_weights(sample_weight, len(E), owner)
@@ -505,7 +505,7 @@ def capacity_curve(
         "price": np.append(saved, 0.0),
     }
     if prices is not None:
-        paid = np.asarray(prices, dtype=np.float64)
+        paid = checked_table(prices, owner, "prices", E.shape)
         found["cost"] = costs(paid, paid[rows, other] - paid[rows, limited])
     return found
 
@@ -557,7 +557,7 @@ def capacity_prices(
     array([0, 0, 2, 1])
     """
     owner = "capacity_prices"
-    E = checked_expected(expected, owner)
+    E = checked_table(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     names, _ = groups_of(per, len(E), owner, X)
     periods = 1 if names is None else len(names)

@@ -14,6 +14,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, checked_share, usual_exponent
 from costboost._words import count, money, span
 from costboost.costs import Costs
+from costboost.costs.forms import aligned
 from costboost.costs.labels import grouped
 from costboost.metrics.money import Judged, in_full
 
@@ -117,6 +118,7 @@ def cost_by(
     """
     given = {key: x for key, x in locals().items() if key not in ("groups", "confidence")}
     case = Judged("cost_by", **given)
+    groups = aligned(groups, y_true, "The 'groups' parameter of cost_by")
     return segmented(case.costs.paid(case.decisions), groups, case.weights, confidence)
 
 

@@ -19,6 +19,7 @@ from costboost.costs.forms import (
     is_short,
     named_labels,
     row_costs,
+    varies,
 )
 from costboost.costs.labels import codes_of, distinct, listed, parameter, positive_code
 
@@ -83,6 +84,8 @@ class Judged:
         found = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
         self.codes = found[truth_codes]
         self.weights = checked_weights(sample_weight, len(self.codes), owner)
+        if varies(form):  # read from the columns of X
+            X = aligned(X, y_true, parameter("X", owner))
         self.costs = Costs.resolve(
             form if costs is None else None,
             None if costs is None else form,

@@ -138,7 +138,7 @@ def wilcoxon_test(differences: ArrayLike) -> float:
     """
     from scipy.stats import wilcoxon
 
-    values = np.asarray(differences, dtype=np.float64)
+    values = _checked(differences, "differences")
     return float(wilcoxon(values).pvalue) if np.any(values) else 1.0
 
 
@@ -172,7 +172,7 @@ def corrected_t_test(differences: ArrayLike, test_to_train: float) -> float:
     """
     from scipy.stats import t
 
-    values = np.asarray(differences, dtype=np.float64)
+    values = _checked(differences, "differences")
     if len(values) < 2 or not np.any(values):
         return 1.0
     error = _corrected_error(values, test_to_train)
@@ -205,7 +205,7 @@ def corrected_t_interval(
     """
     from scipy.stats import t
 
-    values = np.asarray(differences, dtype=np.float64)
+    values = _checked(differences, "differences")
     if len(values) < 2:
         return 0.0
     quantile = float(t.ppf(1.0 - alpha / 2.0, len(values) - 1))
@@ -232,7 +232,7 @@ def holm(p_values: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    p = _checked(p_values, "p_values")
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(len(p))
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -257,6 +257,16 @@ def _ranked(table: ArrayLike, lower_is_better: bool) -> Floats:
         )
     ranks: Floats = rankdata(values if lower_is_better else -values, axis=1)
     return ranks
+
+
+def _checked(values: ArrayLike, name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(
+            f"The {name!r} parameter must have shape (n,) and finite numbers, got shape "
+            f"{array.shape} and {int((~np.isfinite(array)).sum())} that are not finite. Drop those."
+        )
+    return array
 
 
 def _corrected_error(values: Floats, test_to_train: float) -> float:
