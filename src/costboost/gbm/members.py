@@ -48,15 +48,20 @@ class Rounds:
         n_rounds: int,
         patience: int,
         seed: int,
+        threads: int,
         target: Target,
         sets: Mapping[str, PricedRows],
         decide: Callable[..., AnyArray] | None = None,
         callbacks: Sequence[Callback] = (),
-        **place: Any,
+        *,
+        booster: int = 1,
+        n_boosters: int = 1,
+        member: str = "",
     ) -> None:
         self.n_rounds = n_rounds
         self.patience = patience
         self.seed = seed
+        self.threads = threads
         self.sets = sets
         targets = {name: target.on(rows.costs, rows.weights) for name, rows in sets.items()}
         self.targets = {name: known for name, known in targets.items() if known.weight > 0}
@@ -64,7 +69,12 @@ class Rounds:
         self.stop_by = others[0] if others and patience else None
         self.decide = decide
         self.callbacks = callbacks
-        self.place = place
+        self.place: dict[str, Any] = {
+            "head": target.name,
+            "booster": booster,
+            "n_boosters": n_boosters,
+            "member": member,
+        }
         self.round = self.best_round = 0
         self.best_loss = np.inf
         # What the engine tells: probabilities, or scores.
@@ -255,32 +265,36 @@ class Candidate:
 
     name: str
     engine: str
+    settings: Any  # the estimator, for what all kinds share
     learning_rate: float
     max_leaves: int
     min_samples_leaf: int
-    reg_lambda: float
-    subsample: float
-    colsample: float
-    device: str
     parameters: dict[str, Any]  # the user's own, which win
     random_splits: bool = False
     # A model, its rounds, and its scores of the rows that it held out, for every fold.
     models: list[Model] = field(default_factory=list)
     evals: list[Evals] = field(default_factory=list)
     scores: list[Floats] = field(default_factory=list)
+    # One model of all rows, in the place of those of the folds.
+    refitted: list[Model] = field(default_factory=list)
     seconds: float = 0.0
     note: str = ""
     # How much it counts, and its loss on all held-out rows.
     weight: float = 0.0
     loss: float = np.nan
 
-    def add(self, model: Model, scores: Floats | None, evals: Evals, seconds: float) -> None:
-        """Take the model of the next fold."""
-        self.models.append(model)
-        self.evals.append(evals)
-        if scores is not None:
-            self.scores.append(scores)
-        self.seconds += seconds
+    @property
+    def final(self) -> list[Model]:
+        """The models that decide."""
+        return self.refitted or self.models
+
+    @property
+    def member(self) -> Member:
+        """What became of it."""
+        rounds = float(np.mean([model.n_rounds for model in self.models])) if self.models else 0.0
+        return Member(
+            self.name, self.engine, self.weight, self.loss, rounds, self.seconds, self.note
+        )
 
 
 def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None]:
@@ -314,14 +328,11 @@ def candidate(
     return Candidate(
         name,
         grower,
+        model,
         # Trees that are not greedy overfit less, and take larger steps.
         min(4.0 * rate, 1.0) if random_splits else rate,
         leaves,
         _USUAL_LEAF if leaf == "auto" else int(leaf),
-        model.reg_lambda,
-        model.subsample,
-        model.colsample,
-        model.device,
         # The user's own parameters are for the engine that the user chose.
         (parameters or model.engine_params or {}) if grower == model.engine else {},
         random_splits,
