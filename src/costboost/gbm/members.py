@@ -92,13 +92,11 @@ class Rounds:
         self._losses[name] = loss
         return loss
 
-    def _scores(self, outputs: Floats) -> Floats:
-        return to_scores(outputs) if self.are_proba else outputs
-
     @property
     def best_scores(self) -> Floats | None:
         """Scores of the rows that stop the training, in the best round."""
-        return None if self.best_outputs is None else self._scores(self.best_outputs)
+        best = self.best_outputs
+        return to_scores(best) if self.are_proba and best is not None else best
 
     def end_round(self) -> bool:
         """Report the round; whether the training is to end."""
@@ -119,7 +117,8 @@ class Rounds:
             measures = {"loss": loss}
             if self.decide is not None and name in self._outputs:
                 costs, weights = self.sets[name].costs, self.sets[name].weights
-                paid = costs.paid(self.decide(self._scores(self._outputs[name]), costs))
+                seen = self._outputs[name]
+                paid = costs.paid(self.decide(to_scores(seen) if self.are_proba else seen, costs))
                 measures["cost"] = float((weights / weights.sum()) @ paid)
             for measure, value in measures.items():
                 self._values.setdefault(name, {}).setdefault(measure, []).append(value)
@@ -275,26 +274,12 @@ class Candidate:
     models: list[Model] = field(default_factory=list)
     evals: list[Evals] = field(default_factory=list)
     scores: list[Floats] = field(default_factory=list)
-    # One model of all rows, in the place of those of the folds.
-    refitted: list[Model] = field(default_factory=list)
     seconds: float = 0.0
     note: str = ""
-    # How much it counts, and its loss on all held-out rows.
+    # How much it counts, its loss on all held-out rows, and the mean rounds of its models.
     weight: float = 0.0
     loss: float = np.nan
-
-    @property
-    def final(self) -> list[Model]:
-        """The models that decide."""
-        return self.refitted or self.models
-
-    @property
-    def member(self) -> Member:
-        """What became of it."""
-        rounds = float(np.mean([model.n_rounds for model in self.models])) if self.models else 0.0
-        return Member(
-            self.name, self.engine, self.weight, self.loss, rounds, self.seconds, self.note
-        )
+    rounds: float = 0.0
 
 
 def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None]:

@@ -25,6 +25,7 @@ from costboost.gbm.checks import warn_of_no_gain
 from costboost.gbm.members import (
     BoosterProgress,
     Candidate,
+    Member,
     Members,
     Rounds,
     blend,
@@ -175,7 +176,9 @@ def train(
         **rows.columns.names_in,
         **estimates,
         "evals_result_": {target.name: [evals for kind in used for evals in kind.evals]},
-        "members_": Members(kind.member for kind in kinds),
+        "members_": Members(
+            Member(k.name, k.engine, k.weight, k.loss, k.rounds, k.seconds, k.note) for k in kinds
+        ),
         "trained_at_": now(),
         "_fitted_costs": model.cost_matrix,
         "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
@@ -226,8 +229,8 @@ def _part(end: float, share: float) -> float:
 
 def with_models(head: HeadT, kinds: Sequence[Candidate]) -> HeadT:
     """A head with the models of some kinds, each kind by its weight."""
-    models = [model for kind in kinds for model in kind.final]
-    weights = [kind.weight / len(kind.final) for kind in kinds for _ in kind.final]
+    models = [model for kind in kinds for model in kind.models]
+    weights = [kind.weight / len(kind.models) for kind in kinds for _ in kind.models]
     return replace(head, models=tuple(models), weights=tuple(weights))
 
 
@@ -390,6 +393,8 @@ class Training:
 
     def _blend(self, kinds: list[Candidate]) -> None:
         """Loss of each kind on all held-out rows, and its weight by them."""
+        for kind in kinds:
+            kind.rounds = float(np.mean([model.n_rounds for model in kind.models]))
         held_out = self.rows.held_out()
         kinds[0].weight = 1.0  # without held-out rows the first kind counts alone
         if held_out is None or not all(kind.scores for kind in kinds):
@@ -426,14 +431,14 @@ class Training:
             if merged is not None:  # the models of the folds are one without any training
                 return merged(kind.models)
             # With more rows a booster can take a few rounds more before it overfits.
-            n_rounds = max(round(_MORE_ROUNDS * np.mean([m.n_rounds for m in kind.models])), 1)
+            n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
             seed, ends = self.rows.seeds[0], [lambda told: self.is_over.is_set()]
             rounds = Rounds(n_rounds, 0, seed, threads, self.target, {}, callbacks=ends)
             return self.rows.fit(kind, self.target, None, rounds)[0]
 
         found = self._together([partial(refit, kind) for kind in again])
         for kind, single in zip(again, found, strict=True):
-            kind.refitted = [single]
+            kind.models = [single]
 
 
 def _sampled(target: Target, held_out: PricedRows) -> tuple[Target, slice]:
