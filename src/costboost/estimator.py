@@ -873,12 +873,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         path: str | os.PathLike[str] | None = None,
         *,
         costs: bool = False,
-        exact: bool = False,
     ) -> Any:
         """Write the fitted classifier as an ONNX graph, for other runtimes.
 
-        Classifiers whose scores are sums of trees can be written; others raise a ValueError that
-        says why. ``docs/files.md`` describes inputs and outputs.
+        `CostBoostClassifier` and algorithms for two classes with trees can be written; others
+        raise a ValueError that says why. ``docs/files.md`` describes inputs and outputs.
 
         Parameters
         ----------
@@ -887,8 +886,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         costs : bool, default=False
             Whether the graph has the input ``costs``, the rows' own matrices, and decides as
             ``predict(X, costs=...)``.
-        exact : bool, default=False
-            Whether sums of trees must not depend on the number of threads of the runtime.
 
         Returns
         -------
@@ -897,7 +894,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         from costboost.files import to_onnx
 
-        return to_onnx(self, path, costs=costs, exact=exact)
+        return to_onnx(self, path, costs=costs)
 
 
 @cache
