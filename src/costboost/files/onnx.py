@@ -372,8 +372,8 @@ def _scores(graph: _Graph, trees: Trees) -> str:
     """The scores of a table of trees, (n, n_scores)."""
     k = trees.n_scores
     if not len(trees.roots):
-        first = graph.columns("features", [0])
-        return graph("Where", graph("IsNaN", first), trees.base[None], trees.base[None])
+        any_column = graph.columns("features", [0])
+        return graph("Where", graph("IsNaN", any_column), trees.base[None], trees.base[None])
     values = trees.values.copy()
     target = np.repeat(np.arange(len(trees.roots)) % k, trees.sizes + 1)  # tree t adds to t % k
     if trees.base.any():  # carried by the first tree of each score
