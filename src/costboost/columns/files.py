@@ -267,10 +267,8 @@ def open_source(
     """
     need("polars", "data", "Reading tables")
     name = os.fspath(spec)
-    if name == "-":
-        name, paths = "standard input", (_spooled(sys.stdin.buffer),)
-    else:
-        paths = find_files(name)
+    paths = (_spooled(sys.stdin.buffer),) if name == "-" else find_files(name)
+    name = "standard input" if name == "-" else name
     size = sum(path.stat().st_size for path in paths)
     kinds = {path: _format(path) for path in paths}
     if len(set(kinds.values())) > 1:
