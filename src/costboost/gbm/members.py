@@ -249,9 +249,14 @@ class Members(tuple[Member, ...]):
             for row in rows
         ]
         lines = ["  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)]
-        if len(self) > 1 and self[0].weight == 1.0:
-            lines.append("One kind of booster is used: effort='fast' would decide about as well.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *filter(None, [self.remark])])
+
+    @property
+    def remark(self) -> str:
+        """Whether a smaller effort would have done as well, in words."""
+        if len(self) == 1 or self[0].weight < 1.0:
+            return ""
+        return "One kind of booster is used: effort='fast' would decide about as well."
 
     def _repr_html_(self) -> str:
         names = ("name", "engine", "weight", "loss", "rounds", "seconds", "note")
