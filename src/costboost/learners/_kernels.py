@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from costboost._numba import compiled
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.losses.kernels import compiled
 
 # Above this a step no longer changes the loss in double precision.
 _LARGEST_STEP = 350.0

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
+from costboost._numba import compiled
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
     Constraint,
@@ -24,7 +25,6 @@ from costboost._utils import (
 from costboost.columns.columns import Column
 from costboost.columns.raw import RawTable, has_columns
 from costboost.learners.base import Aim, Criterion, Fitted, Learner, PairLearner, Rows
-from costboost.losses.kernels import compiled
 
 __all__ = ["C45", "C45Classifier", "C45Rule", "C45Tree", "JointC45", "JointC45Rule"]
 
