@@ -941,9 +941,10 @@ class JointC45(PairLearner, C45):
     """One C4.5 tree over all pairs (x, y) of rows and classes, for relations h(x, y) in {0, 1}.
 
     The class y is a categorical column after those of x: the learner that Lozano and Abe (2008,
-    Figure 1) print. For algorithms on pairs only, as `JointTree`; ``estimator="c45"`` grows a tree
-    per class instead. Where the classes are balanced and costs are equal, no column gains anything
-    and the tree is a leaf.
+    Figure 1) print. For algorithms on pairs only: `LpCSBClassifier`, its relatives
+    `AverageCostClassifier` and `GBSEClassifier`, and the family of AdaBoost.M2.
+    ``estimator="c45"`` grows a tree per class instead. Where the classes are balanced and costs are
+    equal, no column gains anything and the tree is a leaf.
 
     Parameters
     ----------

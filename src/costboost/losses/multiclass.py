@@ -62,28 +62,26 @@ def _by_step(E: Floats, directions: Floats) -> tuple[Floats, Floats]:
 
 def _sum_along(value: Floats, T: Floats, e: Floats, rest: Floats | None = None) -> Coordinate:
     """A loss that is Σ T e^(α g e) along a rule g, or log(rest + Σ) where rest + Σ T = 1."""
-    is_logarithm = rest is not None
-    slope = np.asarray((T * e).sum(axis=0))
-    T = np.minimum(T, _LARGEST_TERM)
+    bounded = np.minimum(T, _LARGEST_TERM)
 
     def along(outputs: Floats, weights: Floats) -> Slopes:
         exponents = outputs * e  # (terms, n)
 
         def slopes(alpha: float) -> tuple[float, float]:
             terms = exp(alpha * exponents, _MOST_MOVED)
-            terms *= T
-            whole = terms.sum(axis=0) + rest if is_logarithm else 1.0
+            terms *= bounded
+            whole = 1.0 if rest is None else rest + terms.sum(axis=0)
             terms *= exponents
             first = terms.sum(axis=0) / whole
             terms *= exponents
             second = terms.sum(axis=0) / whole
-            if is_logarithm:
+            if rest is not None:
                 second -= first * first
             return dot(weights, first), dot(weights, second)
 
         return slopes
 
-    return Coordinate(value, slope, along)
+    return Coordinate(value, np.asarray((T * e).sum(axis=0)), along)
 
 
 class MulticlassLoss(Loss):
