@@ -48,8 +48,8 @@ from costboost.costs.forms import (
     varies,
 )
 from costboost.costs.labels import codes_of, nearest, positive_code
-from costboost.costs.table import same_labels
-from costboost.costs.uncertain import expected_costs, scenarios
+from costboost.costs.table import expected_costs, same_labels
+from costboost.costs.uncertain import scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
