@@ -874,7 +874,7 @@ def test_a_held_out_row_of_weight_2_is_two_rows(seed):
 
     weighted, copied = fitted(np.arange(900), weights), fitted(copies, None)
     assert weighted.n_iter_ == copied.n_iter_
-    for name in ("estimated_score_", "estimated_savings_", "estimated_savings_without_costs_"):
+    for name in ("estimated_score_", "estimated_savings_"):
         np.testing.assert_allclose(getattr(weighted, name), getattr(copied, name), rtol=1e-5)
     np.testing.assert_allclose(
         weighted.estimated_savings(200), copied.estimated_savings(200), rtol=1e-5
