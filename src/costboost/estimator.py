@@ -48,8 +48,8 @@ from costboost.costs.forms import (
     varies,
 )
 from costboost.costs.labels import codes_of, nearest, positive_code
-from costboost.costs.table import same_labels
-from costboost.costs.uncertain import expected_costs, scenarios
+from costboost.costs.table import expected_costs, same_labels
+from costboost.costs.uncertain import scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
@@ -124,7 +124,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         for names, items in state.pop("_pairs", ()):
-            state |= dict.fromkeys(names, dict(items))
+            mapping = dict(items)
+            for name in names:
+                state[name] = mapping
         super().__setstate__(state)
 
     def __copy__(self) -> Self:
