@@ -13,7 +13,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import is_integer, is_real
 from costboost.costs.labels import grouped, of_length, position
 from costboost.decisions.arrays import checked_labels, finite
-from costboost.decisions.program import Limit, dual_bound, solve, whole_rows
+from costboost.decisions.program import Limit, counted, dual_bound, solve, whole_rows
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
 
@@ -313,7 +313,7 @@ def constrained(
     """Decisions of one group, prices of its capacities, the lower bound, and the constraints."""
     n, d = expected.shape
     limited = np.flatnonzero((lower > 0) | (upper < n))
-    counts = [Limit(np.eye(d)[j], float(lower[j]), float(upper[j])) for j in limited]
+    counts = [counted(j, expected.shape, float(lower[j]), float(upper[j])) for j in limited.tolist()]
     wholes = [1.0 if total is None else float(total.sum()) for _, _, total, _, _ in sums]
     limits = counts + [
         Limit(coefficients, low * whole, high * whole)

@@ -30,7 +30,7 @@ from costboost.decisions.limits import (
     groups_of,
     read,
 )
-from costboost.decisions.program import Limit, solve
+from costboost.decisions.program import counted, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -404,12 +404,13 @@ def _by_program(E: Floats, codes: Ints, lower: Ints, upper: Ints) -> Ints:
     rows = np.flatnonzero(open_to_change)
     settled = np.bincount(codes[~open_to_change], minlength=d)
     program = [
-        Limit(
-            np.eye(d)[j],
+        counted(
+            j,
+            (len(rows), d),
             float(lower[j] - settled[j]) if lower[j] else -np.inf,
             float(upper[j] - settled[j]) if upper[j] < n else np.inf,
         )
-        for j in limited
+        for j in limited.tolist()
     ]
     found = solve(E[rows], program)
     if found is None or len(found[1]):  # bounds were checked, and vertices are whole
