@@ -40,7 +40,7 @@ from costboost.costs.labels import checked_codes
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
-    checked_labels,
+    column_labels,
     expected_cost,
     probabilities_and_matrix,
     to_proba,
@@ -195,7 +195,7 @@ def explain(
             f"The 'proba' parameter of {owner} must have shape {own.shape} to go with the "
             f"contributions, got {p.shape}."
         )
-    labels = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    labels = column_labels(decisions, C.shape[-1], "decisions", owner)
     if len(labels) < 2:
         raise ValueError(f"{owner} needs at least two decisions to compare, got {labels.tolist()}.")
     expected = expected_cost(p, C)

@@ -16,7 +16,7 @@ from costboost.costs.labels import position, positions
 from costboost.costs.table import expected_costs
 from costboost.decisions.arrays import (
     cheapest,
-    checked_labels,
+    column_labels,
     probabilities_and_matrix,
 )
 
@@ -78,8 +78,8 @@ def break_even(
     d = C.shape[-1]
     truth, taken = entry_position(
         entry,
-        checked_labels(classes, k, "classes", owner),
-        checked_labels(decisions, d, "decisions", owner),
+        column_labels(classes, k, "classes", owner),
+        column_labels(decisions, d, "decisions", owner),
         positive,
         owner,
     )
@@ -278,8 +278,8 @@ def sensitivity(
     owner = "sensitivity"
     p, C = probabilities_and_matrix(proba, matrix, owner)
     n, k = p.shape
-    names = checked_labels(classes, k, "classes", owner)
-    actions = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    names = column_labels(classes, k, "classes", owner)
+    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
     steps = [float(factor) for factor in factors]
     if not steps or min(steps) <= 0 or not np.isfinite(steps).all():
         raise ValueError(

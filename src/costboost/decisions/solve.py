@@ -18,8 +18,8 @@ from costboost.costs.labels import position
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
-    checked_labels,
     checked_table,
+    column_labels,
 )
 from costboost.decisions.limits import (
     Budget,
@@ -189,7 +189,7 @@ def allocate(
     """
     owner = "allocate"
     E = checked_table(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
     names, group = groups_of(per, len(E), owner, X)
     sizes = np.bincount(group, minlength=1 if names is None else len(names))
@@ -486,7 +486,7 @@ def capacity_curve(
     """
     owner = "capacity_curve"
     E = checked_table(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
     limited = position(decision, labels, "decisions", "decision", owner)
     w = check_weights(sample_weight, len(E), owner)
     fallback = cheapest(E)
@@ -559,7 +559,7 @@ def capacity_prices(
     """
     owner = "capacity_prices"
     E = checked_table(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
     names, _ = groups_of(per, len(E), owner, X)
     periods = 1 if names is None else len(names)
     lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)
