@@ -372,7 +372,6 @@ class TestLaws:
         assert Costs(ABC, matrix).decide(proba) == [2]
         assert Costs(ABC, matrix[None]).decide(proba) == [2]
 
-
     @pytest.mark.parametrize("kind", ["static", "rows"])
     def test_the_unit_is_that_of_the_rows_that_count(self, kind):
         matrix, codes = np.array([[0.0, 1e-300], [1e300, 0.0]]), np.array([0, 1, 0])
