@@ -203,11 +203,6 @@ def texts(values: pl.Series, missing: str = "") -> AnyArray:
 def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) -> None:
     """Refuse names of columns that the file does not have."""
     target = options.target
-    if len(names) == 1 and target not in names and source.is_text:
-        raise TableError(
-            f"{source.name} has one column, {names[0]!r}: the delimiter ({source.delimiter!r}) "
-            "seems wrong. Name the right one with --delimiter."
-        )
     asked: dict[str, list[Any]] = {
         "--target": [target], "--exclude": listed(options.exclude),
         "--column": list(options.kinds()), "--weight-column": [options.weight_column],
