@@ -21,6 +21,7 @@ NAMES = (
     "choosing",
     "gain",
     "effort",
+    "walk",
     "losses",
     "scale",
     "papers",

@@ -8,12 +8,11 @@ The figures follow from ``benchmarks/results/effort`` (`make bench-rivals`). The
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean, median
 
-from results import read
+from results import put, read
 
 PAGE = Path(__file__).parents[1] / "guide" / "effort.md"
 NOISE = 0.003  # differences that a new seed may make
@@ -92,11 +91,7 @@ def _signed(value: float) -> str:
 
 def filled(text: str) -> str:
     """The page with its measurements written anew."""
-    pattern = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", flags=re.DOTALL)
-    text, found = pattern.subn(lambda m: f"{m[1]}\n{measured()}\n\n{m[2]}", text)
-    if found != 1:
-        raise ValueError("The page needs '<!-- measured -->' and '<!-- end of measured -->' once.")
-    return text
+    return put(text, measured())
 
 
 def build(*, keep: bool, only: list[str]) -> None:

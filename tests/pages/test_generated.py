@@ -13,7 +13,9 @@ import costboost
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 GAIN = runpy.run_path(str(DOCS / "_pages" / "gain.py"))
-EFFORT = runpy.run_path(str(DOCS / "_pages" / "effort.py"))
+MEASURED = {
+    name: runpy.run_path(str(DOCS / "_pages" / f"{name}.py")) for name in ("effort", "walk")
+}
 CHOOSING = runpy.run_path(str(DOCS / "_pages" / "choosing.py"))
 PAPERS = runpy.run_path(str(DOCS / "_pages" / "papers.py"))
 DRAWN = runpy.run_path(str(DOCS / "_pages" / "pictures.py"))
@@ -55,9 +57,10 @@ def test_gain_follows_from_the_rows(tmp_path, monkeypatch):
     assert "where costs are known only afterwards (25.0 points" in GAIN["summary"]("gain.md")
 
 
-def test_effort_is_up_to_date():
-    text = EFFORT["PAGE"].read_text("utf-8")
-    assert text == EFFORT["filled"](text), "run python docs/build.py effort"
+@pytest.mark.parametrize("name", MEASURED)
+def test_measurements_are_up_to_date(name):
+    text = MEASURED[name]["PAGE"].read_text("utf-8")
+    assert text == MEASURED[name]["filled"](text), f"run python docs/build.py {name}"
 
 
 def test_choosing_is_up_to_date():
