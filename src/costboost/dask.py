@@ -31,6 +31,7 @@ import pandas as pd
 import xgboost as xgb
 from dask.delayed import delayed
 from distributed import Client, KilledWorker, get_client
+from numpy.typing import ArrayLike
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
@@ -42,8 +43,10 @@ from xgboost import dask as xgb_dask
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
 from costboost.columns.columns import Columns, look
-from costboost.costs import avoidable_share
+from costboost.costs import Costs, avoidable_share
+from costboost.costs.forms import decisions_of, varies
 from costboost.costs.labels import codes_of
+from costboost.decisions import Allocation, Explanation, allocate
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate, Rounds, to_scores
 from costboost.gbm.models import Model, TreeModel
@@ -52,9 +55,9 @@ from costboost.gbm.rows import (
     LARGEST_SEED,
     HoldOut,
     PricedRows,
-    Pricing,
     Totals,
     TrainingRows,
+    held_out_rows,
     hold_out_rule,
     strata,
 )
@@ -296,6 +299,81 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         return self._lazy(X, None, "predict_proba")
 
+    def explain(self, X: Any, *, costs: Any = None) -> Any:
+        """Explain decisions in money, computed when asked for.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+        costs : dask array of shape (n, k, d), optional
+            The costs to decide by, as in `predict`.
+
+        Returns
+        -------
+        dask DataFrame
+            A row per row, as `costboost.decisions.Explanation.to_frame` has it: decision,
+            runner-up, what the decision saves against it, and a part per feature.
+        """
+        return self._lazy(X, costs, "explain")
+
+    def decide(
+        self,
+        X: Any,
+        *,
+        costs: Any = None,
+        capacity: Mapping[Any, Any] | None = None,
+        per: Any = None,
+        constraints: Any = None,
+        prices: ArrayLike | None = None,
+    ) -> Allocation:
+        """Decide all rows within limits, at the least expected cost.
+
+        Workers find the expected costs. These come to the client, which shares out what is limited:
+        16 bytes for each row and decision or class. Without limits, `predict` needs no memory.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+        costs : dask array of shape (n, k, d), optional
+            The costs to decide by, as in `predict`.
+        capacity, constraints, prices
+            As in `CostBoostClassifier.decide`.
+        per : str, array or dask collection of shape (n,), optional
+            Group of each row, such as its day, or the name of that column: limits hold in each.
+
+        Returns
+        -------
+        Allocation
+            As of `CostBoostClassifier.decide`, in memory, in the order of the rows.
+        """
+        check_is_fitted(self)
+        owner, local = type(self).__name__, self._local
+        local._check_probabilities("decide")
+        table = _as_table(X, owner)
+        parts = zip(*_aligned(table, owner, costs=costs), strict=True)
+        model = delayed(local)
+        cluster = _Cluster(self)
+        found = cluster.gather([delayed(_weighed)(model, *p) for p in parts], "reading the rows")
+        found = [part for part in found if len(part[0])]
+        if not found:
+            raise ValueError(f"X of {owner} has no rows. Pass at least one.")
+        expected, proba = (np.concatenate([part[i] for part in found]) for i in (0, 1))
+        if isinstance(per, str) and isinstance(table, dd.DataFrame) and per in table.columns:
+            per = table[per]
+        if prices is not None:
+            expected = expected + np.asarray(prices, dtype=np.float64)
+        return allocate(
+            expected,
+            found[0][2],
+            capacity=capacity,
+            constraints=constraints,
+            per=np.asarray(per.compute()) if hasattr(per, "compute") else per,
+            proba=proba,
+            classes=local.classes_,
+        )
+
     def _lazy(self, X: Any, costs: Any, method: str) -> Any:
         """The answer of a method for each partition, as a collection like X."""
         check_is_fitted(self)
@@ -309,8 +387,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         partitions = zip(*_aligned(table, type(self).__name__, costs=costs), strict=True)
         parts = [delayed(_predicted)(model, *partition, method) for partition in partitions]
         example = _predicted(self._local, table._meta, None, method)
-        if isinstance(table, dd.DataFrame):
-            divisions = table.divisions
+        if isinstance(example, pd.DataFrame | pd.Series):
+            divisions = getattr(table, "divisions", None)
             return dd.from_delayed(parts, meta=example, divisions=divisions, verify_meta=False)
         arrays = [
             da.from_delayed(part, (size, *example.shape[1:]), example.dtype)
@@ -388,6 +466,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
 def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> Any:
     """What a method answers, a frame or a series if X is a frame."""
+    if method == "explain":
+        return _explained(model, X, costs)
     labels = model.classes_ if method == "predict_proba" else model.decisions_
     found = labels[:0] if method == "predict" else np.empty((0, len(labels)))
     if len(X):  # by as many threads as OMP_NUM_THREADS says, which Dask sets for its workers
@@ -397,6 +477,27 @@ def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> A
     if method == "predict":
         return pd.Series(found, X.index)
     return pd.DataFrame(found, X.index, labels.tolist())
+
+
+def _explained(model: CostBoostClassifier, X: Any, costs: Any) -> pd.DataFrame:
+    """The explanation of a partition as a frame, with the index of X if X is a frame."""
+    if len(X):
+        found = model.explain(X, costs=costs).to_frame()
+    else:
+        names = [str(column.name) for column in model.columns_]
+        nothing, codes = np.empty(0), np.empty(0, dtype=np.intp)
+        parts = np.empty((0, len(names)))
+        empty = Explanation(model.decisions_, codes, codes, nothing, nothing, parts, names)
+        found = empty.to_frame()
+    return found.set_axis(X.index) if isinstance(X, pd.DataFrame) else found
+
+
+def _weighed(model: CostBoostClassifier, X: Any, costs: Any) -> tuple[Floats, Floats, AnyArray]:
+    """Expected costs and probabilities of a partition, and the decisions."""
+    if not len(X):
+        return np.empty((0, 0)), np.empty((0, 0)), model.decisions_
+    answer, proba, expected = model._weighed_answer(X, costs, "decide")
+    return expected, proba, answer.costs.decisions
 
 
 def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
@@ -487,8 +588,10 @@ def _labels(y: Any) -> AnyArray:
     return np.unique(labels)
 
 
-def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = None) -> PricedRows:
-    """The rows of a partition that have weight; with their features if these are described."""
+def _block(
+    place: int, part: Any, model: CostBoostClassifier, owner: str, *, features: bool = False
+) -> PricedRows:
+    """The rows of a partition that have weight, with their features if these are wanted."""
     X, y, costs, weights = part
     n = len(y)
     for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
@@ -499,23 +602,25 @@ def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = No
                 "or repartition."
             )
     if not n:  # whatever the costs are, they are none
-        width = 0 if columns is None else columns.n_inputs
-        return PricedRows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
+        decisions = decisions_of(model.cost_matrix, model.classes_, owner)
+        free = np.zeros((len(model.classes_), len(decisions)))
+        nothing = Costs(model.classes_, free, decisions, codes=np.empty(0, dtype=np.intp))
+        empty = np.empty((0, model.columns_.n_inputs), dtype=np.float32)
+        return PricedRows(empty, nothing, np.empty(0))
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.any():  # a partition may weigh nothing, all together may not
-        w = check_weights(w, n, pricing.owner)
-    known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, np.asarray(y)))
-    matrix = (
-        None
-        if columns is None
-        else np.asarray(columns.encode(X) if columns.columns else X, dtype=np.float32)
-    )
+        w = check_weights(w, n, owner)
+    known = model._price(costs, X, np.searchsorted(model.classes_, np.asarray(y)), owner)
+    matrix = None
+    if features:
+        columns = model.columns_
+        matrix = np.asarray(columns.encode(X) if columns.columns else X, dtype=np.float32)
     return PricedRows(matrix, known, w).weighted()
 
 
-def _group_counts(place: int, part: Any, pricing: Pricing) -> Ints:
+def _group_counts(*part: Any) -> Ints:
     """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
-    costs = _block(place, part, pricing).costs
+    costs = _block(*part).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
@@ -523,8 +628,8 @@ def _split(
     rule: HoldOut, before: Ints, *part: Any
 ) -> tuple[PricedRows, PricedRows, PricedRows, Totals | None]:
     """Training and held-out rows of a partition, costs of the latter, and the sums over both."""
-    block = _block(*part)
-    held = rule.mask(strata(block.costs), before)
+    block = _block(*part, features=True)
+    held = held_out_rows(rule, strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
     held_out = block.take(held)
     return block.take(~held), held_out, held_out.without_features(), totals
@@ -608,33 +713,32 @@ class DaskSource(TrainingRows):
             )
         parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
         labels = cluster.gather([delayed(_labels)(part) for part in parts[1]], "reading y")
-        self.classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
-        check_classification_targets(self.classes)
-        check_classes(self.classes, owner)
+        classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
+        check_classification_targets(classes)
+        check_classes(classes, owner)
         self.columns = self._learned(table, str(getattr(y, "name", None) or ""))
+        model.classes_, model.columns_ = classes, self.columns
         self.has_row_costs = costs is not None
-        priced = isinstance(costs, Mapping)  # by columns, which must be read
-        pricing = Pricing(cost_matrix, self.classes, owner, model.loss != "auto", self.columns)
-        if costs is None and not pricing.needs_columns:
+        needs_columns = varies(cost_matrix) or isinstance(costs, Mapping)
+        if costs is None and not needs_columns:
             # A mistake in the matrix is found here, not by the workers.
-            pricing.resolve(None, None, np.empty(0, dtype=np.intp))
+            model._price(None, None, np.empty(0, dtype=np.intp), owner)
         rng = check_random_state(model.random_state)
         partitions = list(enumerate(zip(*parts, strict=True)))
-        shared = delayed(pricing, traverse=False)
-        before = np.zeros((len(partitions) + 1, 2 * len(self.classes)), dtype=np.intp)
+        shared = delayed(model, traverse=False)
+        before = np.zeros((len(partitions) + 1, 2 * len(classes)), dtype=np.intp)
         if model.early_stopping:  # rows of each group before each partition
             counts = [
                 delayed(_group_counts)(
-                    i, part if pricing.needs_columns or priced else (None, *part[1:]), shared
+                    i, part if needs_columns else (None, *part[1:]), shared, owner
                 )
                 for i, part in partitions
             ]
             before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
-        rule = hold_out_rule(model, int(before[-1].sum()), len(self.classes), rng)
+        rule = hold_out_rule(model, int(before[-1].sum()), len(classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
-        columns = delayed(self.columns, traverse=False)
         self.shards = cluster.client.persist(
-            [delayed(_split)(rule, before[i], i, part, shared, columns) for i, part in partitions]
+            [delayed(_split)(rule, before[i], i, part, shared, owner) for i, part in partitions]
         )
         # What the client needs of them is small enough to travel.
         found = cluster.gather([shard[2:] for shard in self.shards], "reading the rows")
@@ -667,12 +771,7 @@ class DaskSource(TrainingRows):
         return self._held_out
 
     def fit(
-        self,
-        kind: Candidate,
-        target: Target,
-        number: int | None,
-        rounds: Rounds,
-        threads: int | None,
+        self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train on the cluster."""
         doing = f"training the {target.name} booster"
@@ -712,7 +811,7 @@ class DaskSource(TrainingRows):
             }
         if not target.is_log_loss:
             options["obj"] = WorkerTarget(target).derivatives
-        parameters = parameters_for(kind, target, rounds.seed, None)
+        parameters = parameters_for(kind, target, rounds)
         result = await xgb_dask.train(
             self.cluster.client,
             parameters,
