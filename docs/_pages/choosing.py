@@ -2,8 +2,9 @@
 
     python docs/build.py choosing
 
-Held-out costs are those of ``benchmarks/results/held_out_cost.csv`` (`make bench-cost`), seconds
-those of ``benchmarks/results/speed.csv`` (`make bench`), properties those of the classes.
+Held-out costs are those of ``benchmarks/results/held_out_cost.csv`` (`make bench-cost`) and
+``fair.csv`` (`python -m benchmarks.fair`), seconds those of ``speed.csv`` (`make bench`),
+properties those of the classes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+import fair
 from results import DOCS, commits, read, table
 
 import costboost
@@ -152,10 +154,6 @@ def held_out() -> str:
         f"[Held-out cost](../benchmarks/results/held_out_cost.md). Measured by `make bench-cost` "
         f"at commits {commits(row for row in rows if row['method'] in METHODS)}.",
         "",
-        "These are the algorithms with the rounds and weak learners that their papers print. Tuned "
-        "inside the training rows (`costboost.tuned`: rounds, learner, step, calibration), nearly "
-        "all of them come close to `CostBoostClassifier`: "
-        "`benchmarks/results/fair.md`, so far on five small sets.",
         "",
     ]
     return "\n".join(lines)
@@ -242,4 +240,5 @@ def speed() -> str:
 
 def pages() -> dict[Path, str]:
     """The page."""
-    return {DOCS / "choosing.md": "".join([HEAD, held_out(), properties(), speed(), HISTORICAL])}
+    parts = [HEAD, held_out(), fair.section(), properties(), speed(), HISTORICAL]
+    return {DOCS / "choosing.md": "".join(parts)}

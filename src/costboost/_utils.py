@@ -54,6 +54,13 @@ def is_real(value: Any) -> bool:
     return math.isfinite(value)
 
 
+def checked_share(value: Any, name: str, owner: str) -> float:
+    """A number between 0 and 1, which are excluded."""
+    if not (is_real(value) and 0 < value < 1):
+        raise ValueError(f"The {name!r} parameter of {owner} must be in (0, 1), got {value!r}.")
+    return float(value)
+
+
 def _is_splits(value: Any) -> bool:
     return hasattr(value, "split") or isinstance(value, Iterable)
 

@@ -105,6 +105,22 @@ PAPERS = (
         "CGAda and AsymAda (0.080 and 0.079); without calibration it is 0.150. CGAda and AsymAda "
         "need it less (0.085 and 0.084 without). Calibrated CSAda and CSB2 are close (0.083).",
     ),
+    Paper(
+        "bahnsen2015",
+        "A. Correa Bahnsen, D. Aouada and B. Ottersten, “Example-dependent cost-sensitive decision "
+        "trees”, Expert Systems with Applications 42, 2015, and “Ensemble of "
+        "example-dependent cost-sensitive decision trees”, 2015.",
+    ),
+    Paper(
+        "hoppner2022",
+        "S. Höppner, B. Baesens, W. Verbeke and T. Verdonck, “Instance-dependent cost-sensitive "
+        "learning for detecting transfer fraud”, European Journal of Operational Research 297, "
+        "2022, 291–300.",
+    ),
+    Paper(
+        "vanderschraelen2025",
+        "Van der Schraelen et al., “Cost-sensitive learning under constrained resources”, 2025.",
+    ),
 )
 # Names that papers had in earlier versions.
 ALIASES = {"cai": "cai2008"}

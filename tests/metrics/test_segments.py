@@ -8,7 +8,7 @@ import pytest
 
 from costboost.datasets import make_fraud
 from costboost.metrics import cost_by, total_cost
-from costboost.metrics.segments import segmented
+from costboost.metrics.intervals import segmented
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,8 @@ def test_frames_and_text():
     ("groups", "confidence", "message"),
     [
         ([1], 0.9, "must have one element per row"),
-        ([1, None, 2], 0.9, "got 1 missing ones"),
-        ([1.0, np.nan, 2.0], 0.9, "got 1 missing ones"),
+        ([1, None, 2], 0.9, "1 rows have none"),
+        ([1.0, np.nan, 2.0], 0.9, "1 rows have none"),
         ([1, 1, 2], 95, r"'confidence' parameter of cost_by must be in \(0, 1\)"),
     ],
 )

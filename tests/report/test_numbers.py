@@ -287,11 +287,11 @@ WRONG = [
     ({"costs": np.ones((3, 2, 2))}, "'costs' parameter"),
     (
         {"decided": [0, 1, 0, 2]},
-        "'decided' parameter of make_case names the decision 2",
+        "'decided' parameter of make_case must hold only the decisions .*got .2",
     ),
     (
         {"classes": [0, 2]},
-        "'y' parameter of make_case names the class 1",
+        "'y' parameter of make_case must hold only the classes .*got .1",
     ),
     ({"nothing": 7}, "'nothing' parameter"),
     ({"positive": 7}, "'positive' parameter"),

@@ -345,11 +345,6 @@ def positive_of(form: Any) -> Any:
     return form.get("positive") if is_short(form) else getattr(form, "positive", None)
 
 
-def is_decision_name(name: Any) -> bool:
-    """Whether the corner cell of a table says that its rows are decisions."""
-    return _says(name, _DECISION_WORDS)
-
-
 def _says(name: Any, words: Sequence[str]) -> bool:
     return isinstance(name, str) and name.strip().lower() in words
 
@@ -479,7 +474,7 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
             f"names, only the numbers {listed(columns)}. Name the columns after the decisions."
         )
     column_name = getattr(getattr(frame, "columns", None), "name", None)
-    if is_decision_name(truth_name) or _says(column_name, _TRUTH_WORDS):
+    if _says(truth_name, _DECISION_WORDS) or _says(column_name, _TRUTH_WORDS):
         raise ValueError(
             f"{start} is a frame whose rows are named {truth_name!r} and whose columns are named "
             f"{column_name!r}: it has the decision in its rows. Rows are the truth and columns the "

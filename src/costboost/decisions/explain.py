@@ -37,12 +37,12 @@ from scipy.special import expit, softmax
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame
 from costboost._words import MOST_ROWS, html_table, money
+from costboost.costs.labels import checked_codes
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
     checked_labels,
     expected_cost,
-    of_length,
     probabilities_and_matrix,
     to_proba,
 )
@@ -198,7 +198,7 @@ def explain(
     expected = expected_cost(p, C)
     taken = cheapest(expected)
     if codes is not None:
-        taken = of_length(codes, n, "codes", owner).astype(np.intp)
+        taken = checked_codes(codes, n, len(labels), "codes", owner)
     rows, (runner_up, saving) = np.arange(n), cheapest_other(expected, taken)
     full = np.broadcast_to(C, (n, *C.shape[-2:]))
     gain = full[rows, :, runner_up] - full[rows, :, taken]  # (n, k)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import is_integer, is_missing, is_real
-from costboost.decisions.arrays import checked_labels, of_length, position
+from costboost._utils import is_integer, is_real
+from costboost.costs.labels import grouped, of_length, position
+from costboost.decisions.arrays import checked_labels, finite
 from costboost.decisions.program import Limit, dual_bound, solve, whole_rows
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
@@ -21,8 +22,10 @@ from costboost.decisions.program import Limit, dual_bound, solve, whole_rows
 _ROUNDING = 1e-9
 
 
-def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> tuple[list[Any], Ints]:
-    """Names of the groups in sorted order, and the group of each row; none may be missing."""
+def groups_of(per: Any, n: int, owner: str, X: Any) -> tuple[list[Any] | None, Ints]:
+    """Names of the groups, None if there are none, and the group of each row."""
+    if per is None:
+        return None, np.zeros(n, np.intp)
     if isinstance(per, str):
         columns = [str(name) for name in getattr(X, "columns", ())]
         if per not in columns:
@@ -30,24 +33,9 @@ def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> tuple[list[Any
                 f"The 'per' parameter of {owner} must be the group of each row or a column of X; "
                 f"got {per!r}, and X has {columns[:10] or 'no named columns'}."
             )
-        per = np.asarray(X[per])
-    array = of_length(per, n, "per", owner)
-    values = array.tolist()
-    missing = [i for i, value in enumerate(values) if is_missing(value)]
-    if missing:
-        raise ValueError(
-            f"The 'per' parameter of {owner} must name a group for every row; row {missing[0]} has "
-            f"{values[missing[0]]!r} ({len(missing)} rows in all). Name a group for them or drop "
-            "them."
-        )
-    try:
-        names, group = np.unique(array, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            f"The 'per' parameter of {owner} must hold groups of one type, got a mixture "
-            f"({error}). Convert them to text."
-        ) from error
-    return names.tolist(), group.astype(np.intp)
+        per = X[per]
+    names, group = grouped(per, n, "per", owner)
+    return names.tolist(), group
 
 
 def bounds(
@@ -69,7 +57,7 @@ def bounds(
     d = len(decisions)
     lower, upper = np.zeros((len(sizes), d), np.intp), np.repeat(sizes[:, None], d, axis=1)
     for label, limit in (capacity or {}).items():
-        j = position(label, decisions, "decision", "capacity", owner)
+        j = position(label, decisions, "decisions", "capacity", owner)
         for at, own in _by_group(label, limit, names, owner):
             lower[at, j], upper[at, j] = _range(own, sizes[at], periods, label, owner)
     asked, room = lower.sum(axis=1), upper.sum(axis=1)
@@ -259,7 +247,7 @@ def read(
         names = list(one.decisions) if several else [one.decisions]
         counted = np.zeros(len(decisions))
         for name in names:
-            counted[position(name, decisions, "decision", "constraints", owner)] = 1.0
+            counted[position(name, decisions, "decisions", "constraints", owner)] = 1.0
         words = " or ".join(str(name) for name in names)
         if isinstance(one, Budget):
             coefficients = _budget(one, expected, counted)
@@ -304,6 +292,7 @@ def _given(
         raise ValueError(
             f"The 'proba' parameter of {owner} must have shape ({n}, k), got {p.shape}."
         )
+    finite(p, "proba", owner)
     for name, value in (("at_least", one.at_least), ("at_most", one.at_most)):
         if value is not None and not (is_real(value) and 0 <= value <= 1):
             raise ValueError(f"The {name!r} of Rate must be from 0 to 1, got {value!r}.")
@@ -315,7 +304,7 @@ def _given(
             f"{one.at_most!r}. Swap or relax them."
         )
     labels = checked_labels(classes, p.shape[1], "classes", owner)
-    return np.asarray(p[:, position(one.given, labels, "class", "constraints", owner)])
+    return np.asarray(p[:, position(one.given, labels, "classes", "constraints", owner)])
 
 
 def constrained(

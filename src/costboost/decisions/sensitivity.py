@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import as_frame, check_weights
 from costboost._words import html_table
+from costboost.costs.labels import position, positions
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,
     expected_cost,
-    position,
-    positions,
     probabilities_and_matrix,
 )
 
@@ -117,7 +116,9 @@ def entry_position(
                 f"decisions; there are {len(classes)} and {len(decisions)}. Pass (truth, decision)."
             )
         j, a = _SHORT[entry]
-        swap = positive is not None and position(positive, classes, "class", "positive", owner) == 0
+        swap = (
+            positive is not None and position(positive, classes, "classes", "positive", owner) == 0
+        )
         return (1 - j, 1 - a) if swap else (j, a)
     if not (isinstance(entry, tuple) and len(entry) == 2):
         raise ValueError(
@@ -125,8 +126,8 @@ def entry_position(
             f"{sorted(_SHORT)}, got {entry!r}."
         )
     return (
-        position(entry[0], classes, "class", "entry", owner),
-        position(entry[1], decisions, "decision", "entry", owner),
+        position(entry[0], classes, "classes", "entry", owner),
+        position(entry[1], decisions, "decisions", "entry", owner),
     )
 
 
@@ -299,7 +300,7 @@ def sensitivity(
         )
     weight = p
     if truth is not None:
-        weight = np.eye(k)[positions(truth, names, "class", "truth", owner, n)]
+        weight = np.eye(k)[positions(truth, names, "classes", "truth", owner, n)]
     weight = weight * check_weights(sample_weight, n, owner)[:, None]
     judge = decide or (lambda table: cheapest(expected_cost(p, table)))
     own = judge(C)
@@ -404,7 +405,7 @@ def _rivals(
     if names.tolist() == actions.tolist():
         rules["most probable class"] = p.argmax(axis=1)
     for name, labels in (rivals or {}).items():
-        rules[name] = positions(labels, actions, "decision", f"rivals[{name!r}]", owner, n)
+        rules[name] = positions(labels, actions, "decisions", f"rivals[{name!r}]", owner, n)
     return rules
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import count, money, percent, span
 from costboost.metrics import Verdict
-from costboost.metrics.verdict import total_intervals
+from costboost.metrics.intervals import total_intervals
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section
