@@ -11,9 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import median
 
-from results import put, read
+from results import DOCS, commits, filled, read, table
 
-PAGE = Path(__file__).parents[1] / "cli.md"
+PAGE = DOCS / "cli.md"
 STEPS = {
     "check": "`costboost data check`: columns, classes, costs in words",
     "fit": "`costboost fit`: 4,000 rows train, 1,000 later ones are held out; verdict",
@@ -31,29 +31,27 @@ def measured() -> str:
         return median(float(row[column]) for row in rows if row["step"] == step)
 
     loads = sorted(float(row["load"]) for row in rows)
-    busy = f"{loads[0]:.0f} to {loads[-1]:.0f}"
-    lines = [f"| step | processor seconds | seconds at a load of {busy} |", "|---|---:|---:|"]
-    for step, words in STEPS.items():
-        seconds, processor = typical(step, "seconds"), typical(step, "processor_seconds")
-        lines.append(f"| {words} | {processor:.1f} | {seconds:.1f} |")
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"Medians of {len({row['round'] for row in rows})} runs in new processes, on a machine "
-            f"with {rows[0]['cores']} cores that many other programs used at the same time. Once "
-            f"the service is up, one more answer takes "
-            f"{1000 * typical('one more answer', 'seconds'):.0f} ms. `python benchmarks/walk.py`, "
-            f"commit {rows[0]['commit']}.",
-        ]
+    names = (
+        "step",
+        "processor seconds:",
+        f"seconds at a load of {loads[0]:.0f} to {loads[-1]:.0f}:",
     )
+    lines = table(
+        names,
+        (
+            (words, f"{typical(step, 'processor_seconds'):.1f}", f"{typical(step, 'seconds'):.1f}")
+            for step, words in STEPS.items()
+        ),
+    )
+    about = (
+        f"Medians of {len({row['round'] for row in rows})} runs in new processes, on a machine with "
+        f"{rows[0]['cores']} cores that many other programs used at the same time. Once the service "
+        f"is up, one more answer takes {1000 * typical('one more answer', 'seconds'):.0f} ms. "
+        f"`python benchmarks/walk.py`, commit {commits(rows)}."
+    )
+    return "\n".join([*lines, "", about])
 
 
-def filled(text: str) -> str:
+def pages() -> dict[Path, str]:
     """The page with its measurements written anew."""
-    return put(text, measured())
-
-
-def build(*, keep: bool, only: list[str]) -> None:
-    """Write the page."""
-    PAGE.write_text(filled(PAGE.read_text("utf-8")), encoding="utf-8")
+    return {PAGE: filled(PAGE, "measured", measured())}
