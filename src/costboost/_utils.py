@@ -421,39 +421,6 @@ def _with_default(entry: str, default: Any) -> str:
 _PLAIN_LINES = 10
 
 
-class RoundLine:
-    """The line of one training: a bar in a terminal, plain lines elsewhere."""
-
-    def __init__(self, bar: Bar, name: str, n_rounds: int, verbose: int, owner: str = "") -> None:
-        self.bar = bar
-        self.name = f"{owner} {name}".lstrip()
-        self.n_rounds = n_rounds
-        self.is_plain = not bar.console.is_terminal
-        self.task = bar.add_task(name, total=n_rounds, state="", visible=not self.is_plain)
-        self.verbose = verbose
-        self.every = max(1, n_rounds // _PLAIN_LINES)
-        self.done = 0
-
-    def tell(self, done: int, state: str) -> None:
-        """Show a finished round."""
-        self.done = done
-        self.bar.update(self.task, completed=done, state=state)
-        if self.verbose > 1 or (self.is_plain and done % self.every == 0):
-            self._print(f"{self.name} round {done}/{self.n_rounds}: {state}".removesuffix(": "))
-
-    def end(self, state: str | None = None) -> None:
-        """Show that the training is over: the bar ends at 100 %, also after fewer rounds."""
-        if state is not None:
-            self.bar.update(self.task, state=state)
-        self.bar.update(self.task, completed=self.done, total=max(self.done, 1))
-        if self.done < self.n_rounds and (self.is_plain or self.verbose > 1):
-            after = f"{self.name}: stopped after {self.done} of {self.n_rounds} rounds"
-            self._print(after if state is None else f"{after}, {state}")
-
-    def _print(self, text: str) -> None:
-        self.bar.console.print(text, soft_wrap=True, highlight=False)
-
-
 @contextmanager
 def round_progress(
     title: str, n_rounds: int, verbose: int
@@ -464,13 +431,26 @@ def round_progress(
         yield None
         return
     with progress_bar() as bar:
-        line = RoundLine(bar, title, n_rounds, verbose)
+        is_plain = not bar.console.is_terminal
+        task = bar.add_task(title, total=n_rounds, state="", visible=not is_plain)
+        done = 0
+
+        def say(text: str) -> None:
+            bar.console.print(text, soft_wrap=True, highlight=False)
 
         def show(t: int, n_rounds: int, alpha: Any, loss: float | None) -> None:
-            line.tell(t, f"vote {alpha:.3g}" + ("" if loss is None else f" loss {loss:.4g}"))
+            nonlocal done
+            done = t
+            state = f"vote {alpha:.3g}" + ("" if loss is None else f" loss {loss:.4g}")
+            bar.update(task, completed=t, state=state)
+            if verbose > 1 or (is_plain and t % max(1, n_rounds // _PLAIN_LINES) == 0):
+                say(f"{title} round {t}/{n_rounds}: {state}")
 
         yield show
-        line.end()
+        # The bar ends at 100 %, also after fewer rounds.
+        bar.update(task, completed=done, total=max(done, 1))
+        if done < n_rounds and (is_plain or verbose > 1):
+            say(f"{title}: stopped after {done} of {n_rounds} rounds")
 
 
 def progress_bar() -> Bar:

@@ -8,10 +8,9 @@ docstring is completed with the parameters and attributes of its bases.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -39,7 +38,7 @@ from costboost._utils import (
     round_progress,
     share,
 )
-from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, Watched, boost
+from costboost.boosting.loop import PERFECT_VOTE, Listener, Scheme, Watched, boost
 from costboost.boosting.multiclass import MulticlassProblem, PairVotes
 from costboost.boosting.recipes import Recipe
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
@@ -63,7 +62,7 @@ COST_SCALE: Mapping[str, Constraint] = {"cost_scale": one_of("max", "min", None)
 
 @dataclass_transform(kw_only_default=True)
 @dataclass(eq=False, repr=False)
-class BoostingClassifier(CostSensitiveClassifier, ABC):
+class BoostingClassifier(CostSensitiveClassifier):
     """A boosted classifier for any number of classes; the decision is the largest score.
 
     Equal scores are decided for the decision that costs least when it is made for all training
@@ -280,15 +279,9 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
             told: dict[str, Any] = {"train_loss": loss, f"{name}_cost": cost}
             return tell(callbacks, Round("decision", 1, 1, number, self.n_estimators, **told))
 
-        loop = partial(
-            boost,
-            n_rounds=self.n_estimators,
-            rng=rng,
-            watched=watched,
-            listener=listener if callbacks else None,
-        )
+        problem = self._problem(known.in_range(used), weights, used)
         rows = matrix if used.all() else matrix[used]
-        self._train(known.in_range(used), weights, used, rows, loop)
+        self._train(problem, rows, rng, watched, listener if callbacks else None)
         if watched is not None:
             name = "held_out" if eval_set is None else "eval_set"
             self.evals_result_ = {"decision": [{name: {"cost": np.array(watched.costs)}}]}
@@ -308,15 +301,22 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
         patience = self.n_iter_no_change if self.early_stopping else None
         return Watched(X, cost, patience)
 
+    def _problem(self, costs: Costs, weights: Floats, used: Bools) -> Any:
+        """Labels, costs and weights of the used rows, as the algorithm sees them."""
+        return MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
+
     def _train(
-        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, loop: partial[History]
+        self,
+        problem: Any,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        watched: Watched | None,
+        listener: Listener | None,
     ) -> None:
         """Boost on the rows with weight and `_keep` what came out."""
-        # ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
-        problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
-        F, _ = self._run(problem, X, loop)
+        F, _ = self._run(problem, X, rng, watched, listener)
         if self.n_iter_:
             self._warn_if_collapsed(self._decide(F), stacklevel=6)
             return
@@ -327,9 +327,15 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
             stacklevel=5,
         )
 
-    def _run(self, problem: Any, X: AnyArray, loop: partial[History]) -> tuple[Floats, History]:
-        """Run the algorithm, `_keep` it; the training scores, and what the loop did."""
-        rng, watched = loop.keywords["rng"], loop.keywords["watched"]
+    def _run(
+        self,
+        problem: Any,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        watched: Watched | None,
+        listener: Listener | None,
+    ) -> tuple[Floats, str]:
+        """Run the algorithm, `_keep` it; the training scores, and why boosting stopped."""
         rows = Rows(
             X,
             problem.sample_weight,
@@ -341,10 +347,18 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
         learner = self._bind(rows, problem)
         scheme = self._scheme(problem, learner, rng)
         with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
-            history = loop(scheme, learner, progress=progress)
+            history = boost(
+                scheme,
+                learner,
+                n_rounds=self.n_estimators,
+                rng=rng,
+                progress=progress,
+                watched=watched,
+                listener=listener,
+            )
         ensemble = scheme.ensemble(learner, history.rules, np.array(history.votes))
         self._keep(ensemble, None if scheme.loss is None else history.losses)
-        return scheme.F, history
+        return scheme.F, history.stop
 
     def _learner(self) -> Learner:
         estimator = self._default_estimator if self.estimator is None else self.estimator
@@ -572,20 +586,27 @@ class BinaryBoostingClassifier(BoostingClassifier):
         rule = replace(self._rule, cost_scale=scale)
         return self._scheme_type(rule, problem, init=init, n_rounds=self.n_estimators)
 
+    def _problem(self, costs: Costs, weights: Floats, used: Bools) -> BinaryProblem:
+        return BinaryProblem.from_costs(costs, weights).take(used)
+
     def _train(
-        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, loop: partial[History]
+        self,
+        problem: BinaryProblem,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        watched: Watched | None,
+        listener: Listener | None,
     ) -> None:
-        problem = BinaryProblem.from_costs(costs, weights).take(used)
         self._cost_pair = problem.mean_pair
         if problem.y.min() == problem.y.max():
             # Every row is best decided alike, whatever its truth.
             self._fall_back(problem, "one decision is the cheapest for every row")
             return
-        F, history = self._run(problem, X, loop)
-        if history.rules:
+        F, stop = self._run(problem, X, rng, watched, listener)
+        if self.n_iter_:
             self._warn_if_collapsed(self._decide(F), stacklevel=6)
         else:
-            self._fall_back(problem, history.stop, self._remedy(problem))
+            self._fall_back(problem, stop, self._remedy(problem))
 
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         return self._learner().bind(rows)
@@ -707,10 +728,17 @@ class SampledClassifier(BoostingClassifier):
     def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Any:
         return None  # samples are drawn alike: no round follows from the last
 
-    def _run(self, problem: Any, X: AnyArray, loop: partial[History]) -> tuple[Floats, History]:
+    def _run(
+        self,
+        problem: Any,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        watched: Watched | None,
+        listener: Listener | None,
+    ) -> tuple[Floats, str]:
         k = problem.C.shape[1]
         model = self._learner().estimator  # type: ignore[attr-defined]
-        seeds = loop.keywords["rng"].randint(np.iinfo(np.int32).max, size=self.n_estimators)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
         fitted = Parallel(n_jobs=self.n_jobs, verbose=10 * int(self.verbose))(
             delayed(_fit_sample)(model, X, problem, self._draw, int(seed)) for seed in seeds
         )
@@ -718,7 +746,7 @@ class SampledClassifier(BoostingClassifier):
         average = Ensemble(rules, np.full(len(rules), 1.0 / len(rules)))
         self._keep(Mixture(average, 1.0 / np.arange(1.0, len(rules) + 1.0), k))
         self.estimator_weights_ = average.votes
-        return self._ensemble.decision_function(X), History()
+        return self._ensemble.decision_function(X), ""
 
 
 def _held_out(
