@@ -281,7 +281,11 @@ class BoostingClassifier(CostSensitiveClassifier):
 
         problem = self._problem(known.in_range(used), weights, used)
         rows = matrix if used.all() else matrix[used]
-        self._train(problem, rows, rng, watched, listener if callbacks else None)
+        F, stop = self._run(problem, rows, rng, watched, listener if callbacks else None)
+        if self.n_iter_:
+            self._warn_if_collapsed(self._decide(F), stacklevel=5)
+        else:
+            self._fall_back(problem, stop)
         if watched is not None:
             name = "held_out" if eval_set is None else "eval_set"
             self.evals_result_ = {"decision": [{name: {"cost": np.array(watched.costs)}}]}
@@ -303,23 +307,13 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def _problem(self, costs: Costs, weights: Floats, used: Bools) -> Any:
         """Labels, costs and weights of the used rows, as the algorithm sees them."""
-        return MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
-
-    def _train(
-        self,
-        problem: Any,
-        X: AnyArray,
-        rng: np.random.RandomState,
-        watched: Watched | None,
-        listener: Listener | None,
-    ) -> None:
-        """Boost on the rows with weight and `_keep` what came out."""
+        problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
-        F, _ = self._run(problem, X, rng, watched, listener)
-        if self.n_iter_:
-            self._warn_if_collapsed(self._decide(F), stacklevel=6)
-            return
+        return problem
+
+    def _fall_back(self, problem: Any, stop: str) -> None:
+        """Decide as is cheapest for all rows, where no rule is kept."""
         warnings.warn(
             f"{type(self).__name__} found no usable rule in its first round; it predicts the "
             "cheapest constant decision.",
@@ -587,26 +581,15 @@ class BinaryBoostingClassifier(BoostingClassifier):
         return self._scheme_type(rule, problem, init=init, n_rounds=self.n_estimators)
 
     def _problem(self, costs: Costs, weights: Floats, used: Bools) -> BinaryProblem:
-        return BinaryProblem.from_costs(costs, weights).take(used)
-
-    def _train(
-        self,
-        problem: BinaryProblem,
-        X: AnyArray,
-        rng: np.random.RandomState,
-        watched: Watched | None,
-        listener: Listener | None,
-    ) -> None:
+        problem = BinaryProblem.from_costs(costs, weights).take(used)
         self._cost_pair = problem.mean_pair
-        if problem.y.min() == problem.y.max():
-            # Every row is best decided alike, whatever its truth.
-            self._fall_back(problem, "one decision is the cheapest for every row")
-            return
-        F, stop = self._run(problem, X, rng, watched, listener)
-        if self.n_iter_:
-            self._warn_if_collapsed(self._decide(F), stacklevel=6)
-        else:
-            self._fall_back(problem, stop, self._remedy(problem))
+        return problem
+
+    def _run(self, problem: BinaryProblem, X: AnyArray, *how: Any) -> tuple[Floats, str]:
+        if problem.y.min() < problem.y.max():
+            return super()._run(problem, X, *how)
+        self.n_iter_ = 0  # every row is best decided alike, whatever its truth
+        return problem.y, "one decision is the cheapest for every row"
 
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         return self._learner().bind(rows)
@@ -614,13 +597,14 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         return self._binary_scheme(problem, self.init or self._default_init)
 
-    def _fall_back(self, problem: BinaryProblem, reason: str, remedy: str = "") -> None:
+    def _fall_back(self, problem: BinaryProblem, stop: str) -> None:
         """The cheapest constant decision, with the vote AdaBoostC would give it."""
+        remedy = self._remedy(problem) if problem.y.min() < problem.y.max() else ""
         warnings.warn(
-            f"{type(self).__name__} fitted no rule ({reason}); it predicts the cheapest constant "
+            f"{type(self).__name__} fitted no rule ({stop}); it predicts the cheapest constant "
             f"decision. {remedy}".rstrip(),
             CollapseWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
         at_stake = problem.sample_weight * problem.c
         positive = float(at_stake[problem.y > 0].sum())
@@ -729,12 +713,7 @@ class SampledClassifier(BoostingClassifier):
         return None  # samples are drawn alike: no round follows from the last
 
     def _run(
-        self,
-        problem: Any,
-        X: AnyArray,
-        rng: np.random.RandomState,
-        watched: Watched | None,
-        listener: Listener | None,
+        self, problem: Any, X: AnyArray, rng: np.random.RandomState, *how: Any
     ) -> tuple[Floats, str]:
         k = problem.C.shape[1]
         model = self._learner().estimator  # type: ignore[attr-defined]
