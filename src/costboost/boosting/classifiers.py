@@ -31,7 +31,6 @@ from costboost._utils import (
     Constraint,
     check_parameters,
     check_weights,
-    complete,
     fit_at_once,
     integer,
     one_of,
@@ -40,7 +39,7 @@ from costboost._utils import (
 )
 from costboost.boosting.loop import PERFECT_VOTE, Listener, Scheme, Watched, boost
 from costboost.boosting.multiclass import MulticlassProblem, PairVotes
-from costboost.boosting.recipes import Recipe
+from costboost.boosting.recipes import Recipe, complete
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.boosting.votes import BinaryProblem, Init, VoteRule, VoteScheme, half_log_ratio
 from costboost.costs import Costs
