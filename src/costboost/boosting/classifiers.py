@@ -48,7 +48,7 @@ from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.learners.adapter import ClassLearner, ClassRule
-from costboost.learners.base import ConstantRule, PairLearner, one_hot
+from costboost.learners.base import ConstantRule, one_hot
 from costboost.learners.ensembles import Mixture, Pairs
 from costboost.losses import BinaryLoss, WeightedExponential
 
@@ -362,7 +362,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         learner, k = self._learner(), problem.C.shape[1]
         if isinstance(learner, ClassLearner):  # its rules name one class of several
             return learner.bind(rows)
-        on_pairs = learner if isinstance(learner, PairLearner) else Pairs(learner, k)
+        on_pairs = learner if learner.learns_relations else Pairs(learner, k)
         return on_pairs.bind(rows._replace(k=k))
 
     @abstractmethod
