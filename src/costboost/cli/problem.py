@@ -283,7 +283,7 @@ def _column(frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: 
 
 def leaks(problem: CostProblem) -> list[str]:
     """Columns that tell the class of every row; they are often known only after the decision."""
-    from costboost.gbm.checks import telling_columns
+    from costboost.gbm.rows import telling_columns
 
     columns, rows = problem.columns, problem.rows
     codes = np.unique(rows.y, return_inverse=True)[1]
