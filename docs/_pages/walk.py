@@ -43,11 +43,12 @@ def measured() -> str:
             for step, words in STEPS.items()
         ),
     )
+    runs = len({row["round"] for row in rows})
+    answer = 1000 * typical("one more answer", "seconds")
     about = (
-        f"Medians of {len({row['round'] for row in rows})} runs in new processes, on a machine with "
-        f"{rows[0]['cores']} cores that many other programs used at the same time. Once the service "
-        f"is up, one more answer takes {1000 * typical('one more answer', 'seconds'):.0f} ms. "
-        f"`python benchmarks/walk.py`, commit {commits(rows)}."
+        f"Medians of {runs} runs in new processes, on a machine with {rows[0]['cores']} cores that "
+        "many other programs used at the same time. Once the service is up, one more answer takes "
+        f"{answer:.0f} ms. `python benchmarks/walk.py`, commit {commits(rows)}."
     )
     return "\n".join([*lines, "", about])
 
