@@ -77,7 +77,6 @@ house: $(VENV)/.installed-dev ## Count lines by room, and the types, functions a
 
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
-	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
 
 bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
 	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost $(ARGS)
@@ -87,10 +86,8 @@ bench-rivals: $(RIVALS_VENV)/.installed ## Add AutoGluon, CatBoost, VW, ... to t
 
 bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memory, cluster
 	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py
-	$(FREE_THREADS) $(BIN)/python benchmarks/gbm_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
-	$(FREE_THREADS) $(BIN)/python benchmarks/scale.py
 	$(BIN)/python docs/build.py scale
 
 docs: $(VENV)/.installed-dev ## Build the documentation into build/site; warnings are errors
