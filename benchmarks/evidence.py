@@ -127,7 +127,7 @@ def paper(item: Item) -> Step:
 def steps() -> list[Step]:
     """Everything, cheapest first. Minutes are of one core, seen once: an order, no promise."""
     found = [
-        bench(2, "benchmarks/decisions_speed.py decisions_promises", "decisions_promises"),
+        bench(1, "benchmarks/decisions_speed.py decisions_promises", "decisions_promises"),
         bench(4, "benchmarks/hidden_costs.py", "hidden_costs"),
         bench(5, "-m benchmarks.stopping", "stopping"),
         bench(5, "-m benchmarks.loss_choices", "loss_choices", grows=True),

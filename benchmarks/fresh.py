@@ -40,7 +40,6 @@ OLD = {
     "classifier_choices": "measured by 0.1.0 with edited source",
     "classifier_speed": "no load",
     "dask_speed": "measured by 0.1.0 with edited source",
-    "decisions_promises": "measured by 0.1.0, no load",
     "decisions_speed": "measured by 0.1.0, no load",
     "effort/held_out_cost": "no versions and no load; CostBoostClassifier has changed since",
     "full/held_out_cost": "no versions and no load; CostBoostClassifier has changed since",
