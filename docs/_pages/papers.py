@@ -359,7 +359,7 @@ def glance() -> str:
     ]
     text = VERDICTS.read_text("utf-8")
     for paper in dict.fromkeys(_CLAIM.findall(text)):
-        row = rf"^\| \[{paper}\]\([^)]*\) \| .*? \| (.*?) \| \*\*(.*?)\*\* \| (.*?) \|$"
+        row = rf"^\| \[{paper}\]\([^)]*\) \| .*? \| (.*?) \| \*\*(.*?)\*\* \| (.*?) \| .*\|$"
         claim, verdict, parts = next(
             found for found in re.findall(row, text, re.MULTILINE) if MAIN[paper] in found[0]
         )
@@ -382,7 +382,7 @@ def glance() -> str:
 MAIN = {
     "lozano2008": "Higher norms",
     "cai2008": "have close F",
-    "masnadi2007": "smaller loss than all earlier",
+    "masnadi2007": "smaller median loss",
     "beijbom2014": "perform significantly better",
     "cao2013": "lower cost than the other",
     "nikolaou2016": "outperform the other variants",

@@ -124,7 +124,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         for names, items in state.pop("_pairs", ()):
-            state |= dict.fromkeys(names, dict(items))
+            mapping = dict(items)
+            for name in names:
+                state[name] = mapping
         super().__setstate__(state)
 
     def __copy__(self) -> Self:

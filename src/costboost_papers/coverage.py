@@ -145,7 +145,7 @@ CHANGES = [
            "AdaC1 has its costs as they are, which gives the votes that the paper prints"),
     Change("masnadi2007", "far superior", "holds",
            "CS-AdaBoost counts too, the one in the paper's figure; differences have intervals"),
-    Change("masnadi2007", "smaller loss than all earlier", "holds in part",
+    Change("masnadi2007", "smaller median loss", "holds in part",
            "ranks and their critical difference in place of medians"),
     Change("masnadi2007", "is the best on 7 of 10", "does not hold", "a tie is no first place"),
     Change("masnadi2007", "outperforms all other methods", "holds in part",

@@ -37,6 +37,12 @@ class Paper:
         function: Overall | None = getattr(self._package(), "overall", None)
         return [] if function is None else function(summaries)
 
+    def as_printed(self) -> dict[str, list[Conclusion]]:
+        """The rule put to the numbers that the paper prints, by item; of tables that allow it."""
+        function = getattr(self._package(), "as_printed", dict)
+        found: dict[str, list[Conclusion]] = function()
+        return found
+
     def _package(self) -> Any:
         try:
             return import_module(f"costboost_papers.{self.name}")

@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CollapseWarning, CostBoostClassifier
 from costboost.costs import interval, per_row, samples
+from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES
 from costboost.gbm.targets import PriceTarget
 from costboost.losses import BinaryLoss
@@ -853,3 +854,28 @@ def test_credit_card_clients(data_dir):
         (untold, model.estimated_score_without_costs_),
     ):
         assert abs(realised - value) < high - low
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_held_out_row_of_weight_2_is_two_rows(seed):
+    """Estimates, their intervals and those of future rows are the ones of copies."""
+    rng = np.random.default_rng(seed)
+    data = make_fraud(900, random_state=seed)
+    costs, weights = per_row(fn=data.amount, fp=5), np.ones(900, dtype=int)
+    weights[600:] = rng.integers(0, 4, 300)
+    copies = np.repeat(np.arange(900), weights)
+
+    def fitted(rows, weight):
+        fold = np.flatnonzero(rows < 600), np.flatnonzero(rows >= 600)
+        model = CostBoostClassifier(
+            effort="fast", cv=[fold], calibration=None, n_estimators=30, random_state=0, n_jobs=1
+        )
+        return model.fit(data.X[rows], data.y[rows], weight, costs=costs[rows])
+
+    weighted, copied = fitted(np.arange(900), weights), fitted(copies, None)
+    assert weighted.n_iter_ == copied.n_iter_
+    for name in ("estimated_score_", "estimated_savings_"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(copied, name), rtol=1e-5)
+    np.testing.assert_allclose(
+        weighted.estimated_savings(200), copied.estimated_savings(200), rtol=1e-5
+    )

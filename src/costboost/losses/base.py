@@ -8,8 +8,9 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._numba import Compiled
 from costboost._typing import AnyArray, Floats
-from costboost.losses.kernels import MAX_EXPONENT, Compiled
+from costboost.losses.kernels import MAX_EXPONENT
 
 CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
 
