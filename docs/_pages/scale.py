@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results import read
+from results import DOCS, read, table
 
 HEAD = """\
 # Large tables
@@ -144,17 +144,16 @@ def growth() -> str:
         f"200,000 rows, {base['features']} features, {base['classes']} classes and 1 thread, "
         f"on {provenance(rows)}.",
         "",
-        "| | LightGBM | XGBoost |",
-        "|---|---|---|",
     ]
     seconds = {
         (row["engine"], row["varied"], row[row["varied"]]): float(row["seconds"]) for row in rows
     }
+    body = []
     for _, varied, value in [key for key in seconds if key[0] == "lightgbm"]:
         times = [f"{seconds[engine, varied, value]:.1f}" for engine in ("lightgbm", "xgboost")]
         unit = varied.removesuffix("s") if int(value) == 1 else varied
-        lines.append(f"| {int(value):,} {unit} | {' | '.join(times)} |")
-    return "\n".join([*lines, ""])
+        body.append([f"{int(value):,} {unit}", *times])
+    return "\n".join([*lines, *table(["", "LightGBM", "XGBoost"], body), ""])
 
 
 def workers() -> str:
@@ -187,11 +186,7 @@ def comparisons(rows: list[dict[str, str]]) -> list[str]:
     names = {"what": "what", "ours": "seconds", "rival": "against", "theirs": "seconds"}
     names |= {"ratio": "ratio", "target": "target", "met": "met"}
     shown = [name for name in names if any(row.get(name) for row in rows)]
-    return [
-        f"| {' | '.join(names[name] for name in shown)} |",
-        "|---" * len(shown) + "|",
-        *(f"| {' | '.join(row[name] for name in shown)} |" for row in rows),
-    ]
+    return table([names[name] for name in shown], [[row[name] for name in shown] for row in rows])
 
 
 def billion() -> str:
@@ -228,15 +223,17 @@ def out_of_core() -> str:
         f"on {provenance(rows)}. *Own* is memory of the process, *mapped* pages of files, which "
         "the system takes back when it needs room; their peaks need not coincide.",
         "",
-        "| rows | method | seconds | peak MB | own MB | mapped MB | disk MB | estimated savings |",
-        "|---|---|---|---|---|---|---|---|",
     ]
-    lines += [
-        f"| {int(row['rows']):,} | `{row['method']}` | {float(row['seconds']):.0f} | "
-        f"{row['peak_mb']} | {row['anonymous_mb']} | {row['mapped_mb']} | "
-        f"{row.get('disk_mb', '')} | {row['savings']} |"
-        for row in rows
-    ]
+    names = {"peak_mb": "peak MB", "anonymous_mb": "own MB", "mapped_mb": "mapped MB"}
+    names |= {"disk_mb": "disk MB", "savings": "estimated savings"}
+    lines += table(
+        ["rows", "method", "seconds", *names.values()],
+        [
+            [f"{int(row['rows']):,}", f"`{row['method']}`", f"{float(row['seconds']):.0f}"]
+            + [row.get(name, "") for name in names]
+            for row in rows
+        ],
+    )
     slopes = {method: bytes_per_row(rows, method) for method in ("fit_parquet", "fit")}
     told = [f"`{name}` takes {slope:.0f} bytes" for name, slope in slopes.items() if slope]
     lines += ["", f"For every row more, {' and '.join(told)}."] if told else []
@@ -259,6 +256,6 @@ def provenance(rows: list[dict[str, str]]) -> str:
     return f"{rows[0]['cores']} cores{busy} (commit {rows[0]['commit']})"
 
 
-def build(*, keep: bool, only: list[str]) -> None:
-    """Write the page."""
-    (Path(__file__).parents[1] / "scale.md").write_text(page(), encoding="utf-8")
+def pages() -> dict[Path, str]:
+    """The page by its path."""
+    return {DOCS / "scale.md": page()}

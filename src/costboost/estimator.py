@@ -579,7 +579,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             classes=self.classes_,
             decisions=known.decisions,
             positive=self._positive_label([entry], costs, "break_even"),
-            decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
         )
 
     def sensitivity(

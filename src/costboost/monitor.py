@@ -35,7 +35,7 @@ from costboost.costs import Costs
 from costboost.costs.labels import checked_codes, of_length, positions
 from costboost.decisions.arrays import (
     cheapest,
-    checked_labels,
+    column_labels,
     expected_cost,
     probabilities_and_matrix,
 )
@@ -124,8 +124,8 @@ def snapshot(
     owner = "snapshot"
     p, C = probabilities_and_matrix(proba, matrix, owner)
     n, k = p.shape
-    names = checked_labels(classes, k, "classes", owner)
-    actions = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    names = column_labels(classes, k, "classes", owner)
+    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
     if n < 2:
         raise ValueError(f"{owner} needs at least two rows, got {n}. Collect more rows.")
     taken = cheapest(expected_cost(p, C))

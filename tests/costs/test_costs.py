@@ -372,6 +372,13 @@ class TestLaws:
         assert Costs(ABC, matrix).decide(proba) == [2]
         assert Costs(ABC, matrix[None]).decide(proba) == [2]
 
+    @pytest.mark.parametrize("kind", ["static", "rows"])
+    def test_the_unit_is_that_of_the_rows_that_count(self, kind):
+        matrix, codes = np.array([[0.0, 1e-300], [1e300, 0.0]]), np.array([0, 1, 0])
+        given = matrix if kind == "static" else matrix[None].repeat(3, axis=0)
+        found = Costs([0, 1], given, codes=codes).in_range(codes == 0)
+        assert 0.25 < found.error_cost[0] <= 1.0
+
 
 class TestObject:
     @pytest.mark.parametrize("shape", [(3, 2, 2), (3, 2), (3,)])

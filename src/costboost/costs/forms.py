@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -486,23 +487,22 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
 # -- all forms ---------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class Reader:
     """Reads any form of costs, by what is known where they are read."""
 
-    def __init__(
-        self,
-        classes: AnyArray,
-        name: str = "cost_matrix",
-        owner: str = "",
-        decisions: AnyArray | None = None,  # if they are known from a fit
-        n_samples: int | None = None,
-        X: Any = None,
-        as_classes: bool = False,
-    ) -> None:
-        self.classes, self.name, self.owner, self.decisions = classes, name, owner, decisions
-        self.n_samples, self.X, self.as_classes = n_samples, X, as_classes
-        # Decisions of an unlabelled array.
-        self.columns: AnyArray = classes if decisions is None else decisions
+    classes: AnyArray
+    name: str = "cost_matrix"
+    owner: str = ""
+    decisions: AnyArray | None = None  # if they are known from a fit
+    n_samples: int | None = None
+    X: Any = None
+    as_classes: bool = False
+
+    @property
+    def columns(self) -> AnyArray:
+        """Decisions of an unlabelled array."""
+        return self.classes if self.decisions is None else self.decisions
 
     @property
     def start(self) -> str:
@@ -584,7 +584,7 @@ class Reader:
             return self
         decides = self.decisions is not None and self.decisions.tolist() != known
         given = self.decisions if decides else None
-        return Reader(labels, self.name, self.owner, given, self.n_samples, self.X, self.as_classes)
+        return replace(self, classes=labels, decisions=given)
 
     def _encoded(self, decisions: AnyArray, coded: Reader) -> AnyArray:
         """Decisions that are classes by their codes, others by their names."""

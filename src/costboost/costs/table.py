@@ -211,26 +211,22 @@ class Costs:
             X,
             as_classes,
         )
-        if not isinstance(given, np.ndarray):
-            if is_frame(costs):
-                known = [*reader.classes.tolist(), *reader.columns.tolist()]
-                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
-            if means:
-                given = scenarios(given).expected
-            if isinstance(given, Costs):
-                if given.is_per_row:
-                    raise ValueError(
-                        f"{reader.start} must be one matrix for all rows, got Costs of single "
-                        "rows. Pass their .matrix as costs=."
-                    )
-                matrix, names = reader.labelled(
-                    given.matrix, given.classes.tolist(), given.decisions.tolist()
-                )
-                return Costs(reader.classes, matrix, names, codes=truth)
-        elif means and given.dtype == object:
+        if is_frame(costs):
+            known = [*reader.classes.tolist(), *reader.columns.tolist()]
+            given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+        if means:
             given = scenarios(given).expected
-        is_matrices = isinstance(given, np.ndarray) and given.ndim == 3
-        has_prices = costs is not None and not is_matrices and reader.are_prices(given, truth)
+        if isinstance(given, Costs):
+            if given.is_per_row:
+                raise ValueError(
+                    f"{reader.start} must be one matrix for all rows, got Costs of single rows. "
+                    "Pass their .matrix as costs=."
+                )
+            matrix, names = reader.labelled(
+                given.matrix, given.classes.tolist(), given.decisions.tolist()
+            )
+            return Costs(reader.classes, matrix, names, codes=truth)
+        has_prices = costs is not None and reader.are_prices(given, truth)
         if has_prices and truth is not None:
             prices, names = reader.prices(given, truth)
             if np.ndim(given) == 1 and prices.min(initial=0.0) < 0:

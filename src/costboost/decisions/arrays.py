@@ -131,7 +131,7 @@ def checked_table(
     return finite(E, name, owner)
 
 
-def checked_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:
+def column_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:
     """Distinct labels of the columns; by default 0 to size - 1."""
     array = np.arange(size) if labels is None else np.asarray(labels)
     if array.shape != (size,) or len(set(array.tolist())) != size:

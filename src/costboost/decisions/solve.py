@@ -18,8 +18,8 @@ from costboost.costs.labels import position
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
-    checked_labels,
     checked_table,
+    column_labels,
 )
 from costboost.decisions.limits import (
     Budget,
@@ -30,7 +30,7 @@ from costboost.decisions.limits import (
     groups_of,
     read,
 )
-from costboost.decisions.program import Limit, solve
+from costboost.decisions.program import counted, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +189,7 @@ def allocate(
     """
     owner = "allocate"
     E = checked_table(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
     names, group = groups_of(per, len(E), owner, X)
     sizes = np.bincount(group, minlength=1 if names is None else len(names))
@@ -404,12 +404,13 @@ def _by_program(E: Floats, codes: Ints, lower: Ints, upper: Ints) -> Ints:
     rows = np.flatnonzero(open_to_change)
     settled = np.bincount(codes[~open_to_change], minlength=d)
     program = [
-        Limit(
-            np.eye(d)[j],
+        counted(
+            j,
+            (len(rows), d),
             float(lower[j] - settled[j]) if lower[j] else -np.inf,
             float(upper[j] - settled[j]) if upper[j] < n else np.inf,
         )
-        for j in limited
+        for j in limited.tolist()
     ]
     found = solve(E[rows], program)
     if found is None or len(found[1]):  # bounds were checked, and vertices are whole
@@ -485,7 +486,7 @@ def capacity_curve(
     """
     owner = "capacity_curve"
     E = checked_table(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
     limited = position(decision, labels, "decisions", "decision", owner)
     w = check_weights(sample_weight, len(E), owner)
     fallback = cheapest(E)
@@ -558,7 +559,7 @@ def capacity_prices(
     """
     owner = "capacity_prices"
     E = checked_table(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
     names, _ = groups_of(per, len(E), owner, X)
     periods = 1 if names is None else len(names)
     lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)

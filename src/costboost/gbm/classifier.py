@@ -894,7 +894,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         if columns.columns and has_columns(X):
             shown = (X if isinstance(X, TypedRows) else columns.read(self._by_name(X))).values()
         return explain(
-            [self._contributions(self._read_features(X))],
+            self._contributions(self._read_features(X)),
             known.matrix,
             proba=proba,
             decisions=known.decisions,

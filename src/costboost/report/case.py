@@ -510,7 +510,7 @@ def case_of(
         features=X if hasattr(X, "columns") else None,
         explain=_model_parts(model, X, costs, known, decided),
         ids=column_of(ids, X, "ids", owner),
-        settings=model.get_params(deep=False),
+        settings={k: v for k, v in model.get_params(deep=False).items() if k != "cost_matrix"},
         **options,
     )
     return replace(found, matrix=weighed.matrix) if known.matrix is None else found

@@ -142,7 +142,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
         "calibration",
         "Do the probabilities mean what they say?",
         "Points on the dotted line: of rows given 30 %, 30 % turn out to be of the class. The bars "
-        "are 95 % intervals; a point above the line was underestimated.",
+        "are 95\u00a0% intervals; a point above the line was underestimated.",
         traces,
         {
             "xaxis": charts.axis("Predicted probability", range=[-0.02, 1.02]),
@@ -153,7 +153,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
             "Predicted and observed frequency by bin",
             ("Class", [c["label"] for c in found for _ in c["rows"]]),
             *((key.title(), charts.figures(joined(key))) for key in ("predicted", "observed")),
-            ("95 %, from", charts.figures(joined("low"))),
+            ("95\u00a0%, from", charts.figures(joined("low"))),
             ("to", charts.figures(joined("high"))),
             ("Rows", charts.counts(joined("rows"))),
         ),
