@@ -42,7 +42,7 @@ from costboost_papers.pages import read_runs
 from costboost_papers.run import source_commit
 
 PYTHON = sys.executable
-PAGES = ("choosing", "gain", "scale", "effort", "papers")
+PAGES = ("choosing", "gain", "scale", "effort", "papers", "walk")
 SUMMARIES = ROOT / "docs" / "papers" / "summaries"
 # Options of the held-out comparison: the efforts beside AutoGluon, and sets with all their rows.
 EFFORT = (
@@ -143,6 +143,7 @@ def steps() -> list[Step]:
         ),
         bench(200, f"make bench-rivals 'ARGS={EFFORT}'", "effort/held_out_cost", grows=True),
         bench(200, f"make bench-rivals 'ARGS={FULL}'", "full/held_out_cost", grows=True),
+        bench(2, "benchmarks/walk.py", "walk", timed=True),
         bench(1, "benchmarks/decisions_speed.py decisions_speed", "decisions_speed", timed=True),
         bench(10, "make bench", "speed", "multiclass_speed", timed=True),
         bench(3, "benchmarks/speed.py speed_cpu", "speed_cpu", timed=True),
