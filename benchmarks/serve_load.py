@@ -5,10 +5,10 @@
 
 One model of five boosters. Single rows: the service, a bare FastAPI handler that calls the same
 boosters with LightGBM, and the model in this process, in turns, so that drift of the machine hits
-all of them. Batches: JSON and CSV. Every answer is compared with the model in this process, also
-while the model file is replaced (SIGHUP) and while the service stops (SIGTERM): the table counts
-answers, lost requests and wrong answers. The number of requests and the time of every part are
-bounded.
+all of them. Batches: JSON and CSV. The audit log: processor time with it and without. Every answer
+is compared with the model in this process, also while the model file is replaced (SIGHUP) and while
+the service stops (SIGTERM): the table counts answers, lost requests and wrong answers. The number
+of requests and the time of every part are bounded.
 
 The bare handler does what a team writes in an afternoon: a pydantic model of the row, the mean
 score of the boosters, a comparison of two costs. It checks no token, limits nothing, counts
@@ -334,6 +334,31 @@ def batches(problem: Problem, bench: Bench, repeats: int) -> Tally:
     return tally
 
 
+def audit(problem: Problem, bench: Bench, count: int, repeats: int) -> Tally:
+    """Processor time of requests with an audit log and without, in turns."""
+    tally, command = Tally(), ("-c", START, str(problem.files[0]), "--port", "0")
+    path = problem.folder / "audit.jsonl"
+    with started(*command) as plain, started(*command, "--audit-log", str(path)) as logged:
+        clients = [Client(port) for _, port in (plain, logged)]
+        for what, n, times in (("one row", 1, count), ("a batch", len(problem.rows), repeats)):
+            body = json.dumps({"records": records(problem.rows[:n])}).encode()
+            sent = clients[0].request(body, "application/json")
+            warm = min(50, times // 4)
+            used = [0.0, 0.0]
+            for turn in range(times + warm):
+                if turn == warm:
+                    used = [-cpu_ms(process.pid) for process, _ in (plain, logged)]
+                for client in clients[:: 1 - 2 * (turn % 2)]:
+                    tally.judge(json.loads(client.send(sent)), 0, problem)
+            used = [
+                (before + cpu_ms(process.pid)) / times
+                for before, (process, _) in zip(used, (plain, logged), strict=True)
+            ]
+            bench.add(what, "CPU, audit log", used[1], "without", used[0], at_most=1.05,
+                      unit="ms", note=f"{times} requests of {n}")  # fmt: skip
+    return tally
+
+
 def signals(problem: Problem, workers: int, seconds: float) -> Tally:
     """Four clients through three reloads and the end of the service."""
     rows = records(problem.rows[:60])
@@ -405,6 +430,7 @@ def main() -> None:
         tallies = {
             "single rows": single_rows(problem, bench, count, 6 * seconds),
             "batches": batches(problem, bench, repeats),
+            "audit log": audit(problem, bench, count, 3 * repeats),
             "reloads and drain, 1 worker": signals(problem, 1, seconds),
             "reloads and drain, 2 workers": signals(problem, 2, seconds),
         }

@@ -240,28 +240,34 @@ class Service:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def _columns(self, answer: Reply) -> dict[str, Any]:
-        """Values of the rows: one of each, or (names, a table with a column per name)."""
-        labels = self.decisions
-        found: dict[str, Any] = {"decision": labels[answer.codes]}
-        if answer.proba is not None:
-            found["probabilities"] = self.classes.tolist(), answer.proba
-            found["expected_costs"] = labels.tolist(), answer.expected
-            found |= {"runner_up": labels[answer.runner_up], "saving": answer.saving}
-        if answer.parts is not None:
-            names = [column.name for column in self.columns.used]
-            found |= {"base": answer.base, "parts": (names, answer.parts)}
-        return found
+    def _records(self, answer: Reply, passed: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
+        """Some rows of an answer as objects."""
+        columns: dict[str, list[Any]] = {"decision": self.decisions[answer.codes[rows]].tolist()}
+        if answer.proba is not None and answer.expected is not None:
+            columns["probabilities"] = _named(self.classes.tolist(), answer.proba[rows])
+            columns["expected_costs"] = _named(self.decisions.tolist(), answer.expected[rows])
+        if answer.runner_up is not None and answer.saving is not None:
+            columns["runner_up"] = self.decisions[answer.runner_up[rows]].tolist()
+            columns["saving"] = answer.saving[rows].tolist()
+        if answer.base is not None and answer.parts is not None:
+            parts = _named([column.name for column in self.columns.used], answer.parts[rows])
+            columns["explanation"] = [
+                {"base": base, "parts": own}
+                for base, own in zip(answer.base[rows].tolist(), parts, strict=True)
+            ]
+        if passed:
+            cells = zip(*(values[rows] for values in passed.values()), strict=True)
+            columns["given"] = [dict(zip(passed, row, strict=True)) for row in cells]
+        values = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in values]
 
     def as_json(self, answer: Reply, query: Query, passed: dict[str, Any]) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
-        columns, n = self._columns(answer), query.n
-        if passed:
-            columns["given"] = passed
         # Some rows at a time: as objects of Python they take much more memory than as text.
+        parts = (slice(start, start + _ROWS) for start in range(0, query.n, _ROWS))
         rows = [
-            to_json(_records(columns, slice(start, start + _ROWS)), inf_nan_mode="null")[1:-1]
-            for start in range(0, n, _ROWS)
+            to_json(self._records(answer, passed, part), inf_nan_mode="null")[1:-1]
+            for part in parts
         ]
         total = None if answer.taken is None else float(answer.taken.sum())
         content: dict[str, Any] = {"model": self.fingerprint, "expected_cost": total}
@@ -301,22 +307,10 @@ class Service:
         return b"".join([b"%s,%s\n" % both for both in zip(lines, ends, strict=True)])
 
 
-def _records(columns: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
-    """Some rows of an answer as objects."""
-    found: list[dict[str, Any]] = [{} for _ in columns["decision"][rows]]
-    for key, values in columns.items():
-        if isinstance(values, dict):
-            given = zip(*(each[rows] for each in values.values()), strict=True)
-            cells = [dict(zip(values, row, strict=True)) for row in given]
-        elif isinstance(values, tuple):
-            names = [str(name) for name in values[0]]
-            cells = [dict(zip(names, row, strict=True)) for row in values[1][rows].tolist()]
-        else:
-            cells = values[rows].tolist()
-        for row, cell in zip(found, cells, strict=True):
-            inside = row.setdefault("explanation", {}) if key in ("base", "parts") else row
-            inside[key] = cell
-    return found
+def _named(names: list[Any], values: Floats) -> list[dict[str, float]]:
+    """A mapping per row, by names of the columns."""
+    texts = [str(name) for name in names]
+    return [dict(zip(texts, row, strict=True)) for row in values.tolist()]
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = (), title: str | None = None) -> Service:
