@@ -9,7 +9,8 @@ Status = Literal["whole", "reduced", "replaced", "impossible"]
 LEGEND = (
     "*whole*: the paper's protocol as far as it is printed; *reduced*: less of it; *replaced*: "
     "other data or another learner in place of the paper's; *impossible*: what it needs is lost or "
-    "not public. Mathematics is checked by tests, not by runs."
+    "not public. An item is whole when all of its tasks are run. Mathematics is checked by tests, "
+    "not by runs."
 )
 
 

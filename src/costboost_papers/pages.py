@@ -437,6 +437,15 @@ def _paper_page(
     return "\n".join(lines)
 
 
+def _covered(row: coverage.Row, run: Run | None) -> dict[str, str]:
+    """A line of the table of all items: nothing is whole before all of its tasks are run."""
+    line = row._asdict()
+    partial = run is not None and run.tasks < run.planned
+    if partial and row.status == "whole":
+        line["status"] = "reduced"
+    return {**line, "tasks run": f"{run.tasks} of {run.planned}" if run is not None else ""}
+
+
 def _index_page(
     index: Sequence[tuple[registry.Paper, Sequence[_Result], Sequence[Conclusion]]],
 ) -> str:
@@ -487,9 +496,14 @@ def _index_page(
         frame = pd.DataFrame(changed).drop_duplicates(["paper", "claim"])
         lines += ["## Verdicts before and now", "", markdown_table(frame), ""]
     names = {paper.name for paper, _, _ in index}
-    covered = [row for row in coverage.ROWS if row.paper in names]
+    runs = {(one.item.paper, one.item.name): one.run for _, found, _ in index for one in found}
+    covered = [
+        _covered(row, runs.get((row.paper, row.item)))
+        for row in coverage.ROWS
+        if row.paper in names
+    ]
     if covered:
-        frame = pd.DataFrame([row._asdict() for row in covered])
+        frame = pd.DataFrame(covered)
         lines += ["## All items of the papers", "", coverage.LEGEND, "", markdown_table(frame), ""]
     taus = [
         {
