@@ -399,11 +399,8 @@ def _paper_page(
         markdown_table(pd.DataFrame(_claims(paper, results, overall))),
         "",
         f"How a claim is judged: [one rule for all]({_INDEX}#how-a-claim-is-judged). *By its own "
-        "numbers*: the same rule put to what the paper prints.",
-        "",
-        "## What to take from it",
-        "",
-        paper.takeaway,
+        "numbers*: the same rule put to what the paper prints. The page ends with "
+        "[what to take from it](#what-to-take-from-it).",
         "",
         "## How to run it",
         "",
@@ -431,6 +428,7 @@ def _paper_page(
         else:
             command = f"`costboost reproduce {item.paper} {item.name}`"
             lines += [f"## {item.name}: {item.title}", "", f"Not run yet: {command}", ""]
+    lines += ["## What to take from it", "", paper.takeaway, ""]
     ran = sorted({result.run.versions for result in results if result.run is not None})
     if ran:
         lines += [f"Run with {' / '.join(ran)}.", ""]
