@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from results import RESULTS
+import results
 
 from costboost.metrics import wilcoxon_test
 
+TITLE = "## Published algorithms, treated fairly"
 OURS, TUNED, INSIDE = "CostBoost", ", tuned", "CostBoost, loss="
 TIE = 0.001
 # Which loss of the library an algorithm descends.
@@ -54,9 +55,9 @@ cheaper, dearer on | seconds |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
 
 def section() -> str:
     """What each idea is worth when it is treated fairly, and where one beats CostBoost."""
-    path = RESULTS / "fair.csv"
+    path = results.RESULTS / "fair.csv"
     if not path.exists():
-        return "\n## Published algorithms, treated fairly\n\nNot measured yet: run `python -m benchmarks.fair`.\n"
+        return f"\n{TITLE}\n\nNot measured yet: run `python -m benchmarks.fair`.\n"
     rows = pd.read_csv(path)
     rows = rows[rows["error"].isna()]
     rows["problem"] = rows["data"] + ", " + rows["costs"]
@@ -68,7 +69,7 @@ def section() -> str:
     published = lines[lines["name"].isin(names)]
     text = [
         "",
-        "## Published algorithms, treated fairly",
+        TITLE,
         "",
         f"{len(names)} published algorithms on {len(scores)} problems, one of each of the "
         f"{rows['data'].nunique()} sets that are measured so far (of 39). *As printed*: the rounds "
