@@ -22,6 +22,7 @@ NAMES = (
     "choosing",
     "gain",
     "effort",
+    "walk",
     "losses",
     "scale",
     "papers",

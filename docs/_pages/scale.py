@@ -123,6 +123,7 @@ UNMEASURED = """
 - Bins larger than the free memory, so that every split waits for the disk.
 - A billion rows: the figures for them are multiplied up.
 """
+NO_ROWS = "Not measured yet: run `make bench-scale`."
 
 
 def page() -> str:
@@ -136,7 +137,7 @@ def growth() -> str:
     rows = read("scale")
     lines = ["## One machine, in memory", ""]
     if not rows:
-        return "\n".join([*lines, unmeasured("scale.py"), ""])
+        return "\n".join([*lines, NO_ROWS, ""])
     base = {name: value for name, value in rows[0].items() if name in ("features", "classes")}
     lines += [
         f"Seconds of one booster of {rows[0]['trees']} trees. One thing varies at a time from "
@@ -160,7 +161,7 @@ def workers() -> str:
     rows = read("dask_speed")
     lines = ["", "## Workers", ""]
     if not rows:
-        return "\n".join([*lines, unmeasured("dask_speed.py"), ""])
+        return "\n".join([*lines, NO_ROWS, ""])
     return "\n".join([*lines, *comparisons(rows), "", f"On {provenance(rows)}.", ""])
 
 
@@ -174,7 +175,7 @@ def objectives() -> str:
     for name, about in told.items():
         rows = read(name)
         if not rows:
-            lines += [about, "", unmeasured(f"{name}.py"), ""]
+            lines += [about, "", NO_ROWS, ""]
             continue
         lines += [f"{about[:-1]}, on {provenance(rows)}:", "", *comparisons(rows), ""]
     return "\n".join(lines)
@@ -215,7 +216,7 @@ def out_of_core() -> str:
     """Memory and seconds of training from files, against training in memory."""
     rows = read("out_of_core")
     if not rows:
-        return unmeasured("out_of_core.py") + "\n"
+        return NO_ROWS + "\n"
     lines = [
         f"{rows[0]['trees']} trees on {rows[0]['features']} features in single precision, each in "
         f"a process of its own that holds {rows[0]['start_mb']} MB of libraries before it starts, "
@@ -253,11 +254,6 @@ def provenance(rows: list[dict[str, str]]) -> str:
     loads = [float(row["load"]) for row in rows if row.get("load")]
     busy = f" under a load of up to {max(loads):.0f}" if loads else ""
     return f"{rows[0]['cores']} cores{busy} (commit {rows[0]['commit']})"
-
-
-def unmeasured(script: str) -> str:
-    """What stands in place of a table that is not there yet."""
-    return f"Not measured yet: run `python benchmarks/{script}`, then `python docs/build.py scale`."
 
 
 def pages() -> dict[Path, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from html import escape
@@ -77,7 +77,7 @@ class Answer(NamedTuple):
     expected: Floats | None = None
 
 
-class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier that knows what decisions cost, reports in money and can be saved to a file.
 
     Attributes

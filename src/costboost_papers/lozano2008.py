@@ -439,8 +439,8 @@ class Figure1(Item):
         "anew for each split, 30 rounds; *sampled* draws a cost-proportionate sample of the pairs "
         "each round. *C4.5* is the paper's tree, over the pairs. The others are a tree per class: "
         "*C4.5-like* ones are grown to the end with two rows or more in a leaf, by Gini's gain in "
-        "place of the gain ratio and without pruning. Two sets with 20 splits each; vehicle is not in the paper. Figure 1 is the "
-        "listing of the algorithm: the study is ours."
+        "place of the gain ratio and without pruning. Two sets with 20 splits each; vehicle is not "
+        "in the paper. Figure 1 is the listing of the algorithm: the study is ours."
     )
 
     def tasks(self, mode: Mode) -> list[Task]:

@@ -171,7 +171,7 @@ def scores_of_all(
         model = classifier(OURS if method == PLAIN else method, C1, max(rounds))
         costs = (C1, 1.0)
         problem = BinaryProblem(
-            y, np.where(y > 0, C1, 1.0), np.ones(len(y)), costs, cost_pair(y, costs)
+            y, np.where(y > 0, C1, 1.0), np.ones(len(y)), costs, cost_pair(costs)
         )
         schemes.append(model._binary_scheme(problem, model.init or model._default_init))
     histories = boost_together(schemes, learner, max(rounds))

@@ -63,9 +63,10 @@ PAPERS = (
         "applications”; in full as “Multi-class cost-sensitive boosting with p-norm loss "
         "functions”, KDD 2008.",
         "Draw a sample in each round, `LpCSBClassifier(resample=True)`: it lowers the cost of "
-        "p = 2 on all eight sets with both kinds of LightGBM trees and on the six sets that were "
-        "measured with C4.5 (table1). As printed, p = 2 costs more than CSB2 on these six. "
-        "Compare with one decision for all rows first: under such costs it is hard to beat.",
+        "p = 2 on all eight sets with both kinds of LightGBM trees, and on the seven sets where "
+        "it was tried with C4.5 (table1). As printed, p = 2 costs more than CSB2 on all eight with "
+        "C4.5. Compare with one decision for all rows first: on two of the eight sets it is "
+        "cheaper than every method with LightGBM trees of 16 leaves.",
     ),
     Paper(
         "cai2008",
@@ -99,7 +100,7 @@ PAPERS = (
         "`AsyBLClassifier` with `learning_rate=0.1`, which the paper does not have, has the best "
         "mean rank over the five sets with C4.5 and with LightGBM trees of 8 leaves (3.4 and 3.6 "
         "among 13 methods, tables 1 to 5). The order of the others depends on the trees more than "
-        "on the method: AdaBoost started from the costs is second with LightGBM and eighth with "
+        "on the method: AdaBoost started from the costs is second with LightGBM and seventh with "
         "C4.5. AsyB's vote counts the costs twice.",
     ),
     Paper(
@@ -116,16 +117,28 @@ PAPERS = (
         "A. Correa Bahnsen, D. Aouada and B. Ottersten, “Example-dependent cost-sensitive decision "
         "trees”, Expert Systems with Applications 42, 2015, and “Ensemble of "
         "example-dependent cost-sensitive decision trees”, 2015.",
+        'On creditscoring1 `CostBoostClassifier` saves 0.521 (`effort="fast"`: 0.517), a plain '
+        "LightGBM with the decision of least expected cost 0.517; the highest published figure is "
+        "0.502. Part of that is the protocol: our random forest with the same rule saves 0.482, "
+        "where the papers print 0.435. Good probabilities and the costs of the row decide, not a "
+        "tree that is grown by costs.",
     ),
     Paper(
         "hoppner2022",
         "S. Höppner, B. Baesens, W. Verbeke and T. Verdonck, “Instance-dependent cost-sensitive "
         "learning for detecting transfer fraud”, European Journal of Operational Research 297, "
         "2022, 291–300.",
+        "Learn probabilities and decide by the costs of the row: on the four sets that we hold, "
+        "minimising the expected cost itself saves 0.004 to 0.186 less than xgboost with a "
+        "threshold for each row, most where rows are few.",
     ),
     Paper(
         "vanderschraelen2025",
         "Van der Schraelen et al., “Cost-sensitive learning under constrained resources”, 2025.",
+        "If only a share of the rows can be acted on, rank by expected costs "
+        "(`predict_cost`, or `decide(..., capacity=...)`), not by probability, where rows are "
+        "worth different sums: 10 % more money among the first tenth of Telco. A plain regression "
+        "of the value does as well there.",
     ),
 )
 # Names that papers had in earlier versions.

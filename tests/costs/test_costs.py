@@ -425,7 +425,7 @@ class TestWords:
     def test_a_mean_is_over_the_rows_of_the_truth_that_can_pay_it(self):
         rows = per_row([10, 20, 90], [1, 3, 8])
         costs = Costs.resolve(costs=rows, classes=[0, 1], codes=[1, 1, 0])
-        assert "truth is 1 costs 10 to 20, on average 15" in str(costs)
+        assert "truth is 1 costs 10.00 to 20.00, on average 15.00" in str(costs)
         assert "truth is 0 costs 8" in str(costs)
         with_costs = Costs.resolve(costs=rows[:2], classes=[0, 1], codes=[1, 1]).summary
         assert np.isnan(with_costs.mean[0]).all()

@@ -238,8 +238,6 @@ def test_samples_against_brute_force(k, per_row_matrices):
         (FRAUD, "interval(100, 300)"),
         (DRAWS, "samples([90, 120, 700])"),
         (samples(np.zeros((4, 2, 2))), "<4 samples of shape (2, 2)>"),
-        (scenarios({"fn": DRAWS, "fp": 1}), "<Scenarios of uncertain costs: 3>"),
-        (scenarios(uncertain_amounts), "<Scenarios of a function>"),
     ],
 )
 def test_printed_copied_and_pickled(thing, text):

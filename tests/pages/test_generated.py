@@ -22,6 +22,7 @@ NAMES = (
     "pictures",
     "promises",
     "scale",
+    "walk",
 )
 MADE = {name: runpy.run_path(str(DOCS / "_pages" / f"{name}.py")) for name in NAMES}
 GAIN, PAPERS, DRAWN, GALLERY = (MADE[one] for one in ("gain", "papers", "pictures", "gallery"))

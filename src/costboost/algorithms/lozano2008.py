@@ -62,7 +62,7 @@ class AveragingClassifier(BoostingClassifier):
 
     max_leaves: int = 16
 
-    _needs_classes_as_decisions: ClassVar[bool] = False
+    _needs_classes_as_decisions = False
     _variant: ClassVar[Variant]
     _norm: ClassVar[float] = 1.0
 

@@ -229,12 +229,6 @@ class Scenarios:
             )
         return list(self._worst)
 
-    def __repr__(self) -> str:
-        if self._worst is None:
-            return "<Scenarios of a function>"
-        kind = "uncertain" if self.is_uncertain else "certain"
-        return f"<Scenarios of {kind} costs: {len(self._worst)}>"
-
 
 def _mean_of(function: Callable[[Any], Any], X: Any) -> Any:
     """What a function of X returns, uncertain costs replaced by their means."""

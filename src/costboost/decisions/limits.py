@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import is_integer, is_real
 from costboost.costs.labels import grouped, of_length, position
 from costboost.decisions.arrays import column_labels, finite
-from costboost.decisions.program import Limit, counted, dual_bound, solve, whole_rows
+from costboost.decisions.program import Limit, count_limit, dual_bound, solve, whole_rows
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
 
@@ -221,9 +221,30 @@ class Budget:
     amount: Any = None
 
 
-# A constraint on plain arrays: words, coefficients (n, d) of the sum, what the sum is divided by
-# (n,) if it is a rate, and the ends of what is allowed.
-Sum = tuple[str, Floats, "Floats | None", float, float]
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A constraint on plain arrays: a sum of coefficients (n, d), or a rate."""
+
+    words: str
+    coefficients: Floats
+    low: float
+    high: float
+    total: Floats | None = None  # (n,), what the sum is divided by if it is a rate
+
+    def part(self, rows: Ints) -> Sum:
+        """The constraint on some of the rows."""
+        total = None if self.total is None else self.total[rows]
+        return replace(self, coefficients=self.coefficients[rows], total=total)
+
+    @property
+    def whole(self) -> float:
+        """What the sum is divided by."""
+        return 1.0 if self.total is None else float(self.total.sum())
+
+    @property
+    def limit(self) -> Limit:
+        """The same on the sum itself."""
+        return Limit(self.coefficients, self.low * self.whole, self.high * self.whole)
 
 
 def read(
@@ -251,13 +272,13 @@ def read(
         words = " or ".join(str(name) for name in names)
         if isinstance(one, Budget):
             coefficients = _budget(one, expected, counted)
-            found.append((f"total of {words}", coefficients, None, -np.inf, float(one.at_most)))
+            found.append(Sum(f"total of {words}", coefficients, -np.inf, float(one.at_most)))
         else:
             column = _given(one, len(expected), proba, classes, owner)
             low = -np.inf if one.at_least is None else float(one.at_least)
             high = np.inf if one.at_most is None else float(one.at_most)
             words = f"rate of {words} given {one.given}"
-            found.append((words, column[:, None] * counted, column, low, high))
+            found.append(Sum(words, column[:, None] * counted, low, high, column))
     return found
 
 
@@ -314,18 +335,14 @@ def constrained(
     n, d = expected.shape
     limited = np.flatnonzero((lower > 0) | (upper < n))
     counts = [
-        counted(j, expected.shape, float(lower[j]), float(upper[j])) for j in limited.tolist()
+        count_limit(j, expected.shape, float(lower[j]), float(upper[j])) for j in limited.tolist()
     ]
-    wholes = [1.0 if total is None else float(total.sum()) for _, _, total, _, _ in sums]
-    limits = counts + [
-        Limit(coefficients, low * whole, high * whole)
-        for (_, coefficients, _, low, high), whole in zip(sums, wholes, strict=True)
-    ]
+    limits = [*counts, *(one.limit for one in sums)]
     found = solve(expected, limits)
     codes = None if found is None else whole_rows(expected, limits, found)
     if found is None or codes is None:
         where = "" if group is None else f" in the group {group!r}"
-        asked = "; ".join(f"{words} in [{low:g}, {high:g}]" for words, _, _, low, high in sums)
+        asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
         raise ValueError(
             f"The 'constraints' parameter of {owner} is infeasible{where}: found no decisions of "
             f"these {n} rows that meet {asked}{' and the capacity' if counts else ''}. Relax a "
@@ -337,14 +354,12 @@ def constrained(
     price[limited] = prices[: len(counts)]
     met = [
         {
-            "constraint": words,
-            "at_least": low if np.isfinite(low) else None,
-            "at_most": high if np.isfinite(high) else None,
-            "value": limit.used(codes) / whole if whole else float("nan"),
+            "constraint": one.words,
+            "at_least": one.low if np.isfinite(one.low) else None,
+            "at_most": one.high if np.isfinite(one.high) else None,
+            "value": one.limit.used(codes) / one.whole if one.whole else float("nan"),
             "price": float(dual),
         }
-        for (words, _, _, low, high), whole, limit, dual in zip(
-            sums, wholes, limits[len(counts) :], prices[len(counts) :], strict=True
-        )
+        for one, dual in zip(sums, prices[len(counts) :], strict=True)
     ]
     return codes, price, bound, met

@@ -52,7 +52,7 @@ class Limit:
         return 1e-9 * max(1.0, *(abs(end) for end in (self.low, self.high) if np.isfinite(end)))
 
 
-def counted(j: int, shape: tuple[int, ...], low: float, high: float) -> Limit:
+def count_limit(j: int, shape: tuple[int, ...], low: float, high: float) -> Limit:
     """A limit on the number of rows that get decision j."""
     return Limit(np.broadcast_to(np.eye(shape[1])[j], shape), low, high)
 

@@ -195,16 +195,6 @@ class Sensitivity:
         """
         return as_frame(_columns(self.rows), "Sensitivity.to_frame")
 
-    def crossings_frame(self) -> pd.DataFrame:
-        """The crossings as a frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per entry and rival.
-        """
-        return as_frame(_columns(self.crossings), "Sensitivity.crossings_frame")
-
     def _repr_html_(self) -> str:
         return html_table(_columns(self.rows), "What it costs if a stated cost is wrong.")
 

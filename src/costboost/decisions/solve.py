@@ -30,7 +30,7 @@ from costboost.decisions.limits import (
     groups_of,
     read,
 )
-from costboost.decisions.program import counted, solve
+from costboost.decisions.program import count_limit, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,10 +257,7 @@ def _within_sums(
     codes, price = np.empty(len(E), dtype=np.intp), np.zeros(lower.shape)
     bounds, met = [], []
     for g, rows in enumerate(_members(group, len(lower))):
-        own = [
-            (words, coefficients[rows], None if total is None else total[rows], low, high)
-            for words, coefficients, total, low, high in sums
-        ]
+        own = [one.part(rows) for one in sums]
         name = None if names is None else names[g]
         codes[rows], price[g], bound, values = constrained(
             E[rows], lower[g], upper[g], own, name, owner
@@ -404,7 +401,7 @@ def _by_program(E: Floats, codes: Ints, lower: Ints, upper: Ints) -> Ints:
     rows = np.flatnonzero(open_to_change)
     settled = np.bincount(codes[~open_to_change], minlength=d)
     program = [
-        counted(
+        count_limit(
             j,
             (len(rows), d),
             float(lower[j] - settled[j]) if lower[j] else -np.inf,

@@ -20,8 +20,7 @@ from costboost._typing import Floats, Ints
 from costboost._utils import now
 from costboost.boosting.rounds import Callback
 from costboost.costs import Costs
-from costboost.errors import TimeLimitWarning
-from costboost.gbm.checks import warn_of_no_gain
+from costboost.errors import CostWarning, TimeLimitWarning
 from costboost.gbm.members import (
     BoosterProgress,
     Candidate,
@@ -48,6 +47,7 @@ from costboost.gbm.parameters import CONSTRAINTS
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.losses import named_loss
+from costboost.metrics import Verdict
 
 T = TypeVar("T")
 HeadT = TypeVar("HeadT", bound=Head)
@@ -160,7 +160,15 @@ def train(
                 taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
                 estimates = {**_estimated(taken, held_out), "shrinkage_": _SHRINKAGE}
         decisions = taken[""]
-        warn_of_no_gain(held_out.costs, decisions, held_out.weights, type(model).__name__)
+        verdict = Verdict.of(held_out.costs, decisions, held_out.weights)
+        # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost.
+        if verdict.answer == "does not pay" and verdict.gain < 0:
+            warnings.warn(
+                f"Held-out rows of {type(model).__name__}: {verdict} Look for columns that say "
+                f"more about the class, or decide {verdict.constant!r} for every row.",
+                CostWarning,
+                stacklevel=3,
+            )
     for one in [m for m in head.models if m.engine == "forest"][:1]:
         assert isinstance(one, TreeModel)
         one.trees.warm(one.n_features)

@@ -24,7 +24,7 @@ from costboost._utils import (
 )
 from costboost.columns.columns import Column
 from costboost.columns.raw import RawTable, has_columns
-from costboost.learners.base import Aim, Criterion, Fitted, Learner, PairLearner, Rows
+from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows
 
 __all__ = ["C45", "C45Classifier", "C45Rule", "C45Tree", "JointC45", "JointC45Rule"]
 
@@ -937,7 +937,7 @@ class C45Rule:
 
 
 @dataclass
-class JointC45(PairLearner, C45):
+class JointC45(C45):
     """One C4.5 tree over all pairs (x, y) of rows and classes, for relations h(x, y) in {0, 1}.
 
     The class y is a categorical column after those of x: the learner that Lozano and Abe (2008,
@@ -953,6 +953,8 @@ class JointC45(PairLearner, C45):
     confidence : float, default=0.25
         Confidence of the error estimates; less prunes more.
     """
+
+    learns_relations: ClassVar[bool] = True
 
     def prepare(self, rows: Rows) -> None:
         """Order the pairs by each column."""

@@ -15,11 +15,11 @@ from costboost.costs import Costs
 from costboost.costs.forms import (
     RowCosts,
     aligned,
+    columns_of,
     is_frame,
     is_short,
     named_labels,
     row_costs,
-    varies,
 )
 from costboost.costs.labels import codes_of, distinct, listed, parameter, positive_code
 
@@ -84,7 +84,7 @@ class Judged:
         found = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
         self.codes = found[truth_codes]
         self.weights = checked_weights(sample_weight, len(self.codes), owner)
-        if varies(form):  # read from the columns of X
+        if callable(form) or columns_of(form):
             X = aligned(X, y_true, parameter("X", owner))
         self.costs = Costs.resolve(
             form if costs is None else None,
