@@ -17,7 +17,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 # What `make test-lower` runs: every class, the files, the costs, the engines.
 LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests/files/test_round_trip.py \
-	tests/gbm/test_checkpoint.py tests/gbm/test_sources.py tests/cli/test_fit_predict.py
+	tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom constraints bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
