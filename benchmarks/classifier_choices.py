@@ -119,10 +119,9 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
     target = ProbabilityTarget(table.totals)
     boosters, curves = [], []
     for number, part in enumerate(parts):
-        place = {"head": target.name, "booster": number + 1, "n_boosters": 5}
-        rounds = Rounds(ROUNDS, 0, number, target, {}, **place)
+        rounds = Rounds(ROUNDS, 0, number, 1, target, {})
         kind = candidate(model, target.n_scores)
-        booster, _ = table.fit(kind, target, number, rounds, 1)
+        booster, _ = table.fit(kind, target, number, rounds)
         boosters.append(booster.booster)
         stages = enumerate(booster.staged_scores(X[train][part[1]]), 1)
         curves.append({t: scores.copy() for t, scores in stages if t % EVERY == 0})

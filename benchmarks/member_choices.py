@@ -63,10 +63,9 @@ def keep(data: str, seed: int) -> None:
         start = time.process_time()
         for i, (_, held_out) in enumerate(table.folds):
             rounds = Rounds(
-                model.n_estimators, model.patience, seed + i, target, table.watched(i),
-                head=target.name, booster=i + 1, n_boosters=FOLDS,
-            )  # fmt: skip
-            trained, held[held_out] = table.fit(kind, target, i, rounds, 1)
+                model.n_estimators, model.patience, seed + i, 1, target, table.watched(i)
+            )
+            trained, held[held_out] = table.fit(kind, target, i, rounds)
             test += trained.scores(X_test) / FOLDS
         seconds = time.process_time() - start
         np.savez_compressed(path, held=held, test=test, seconds=seconds)

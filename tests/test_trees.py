@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from costboost import trees as module
 from costboost.trees import (
@@ -18,7 +17,6 @@ from costboost.trees import (
     Trees,
     from_catboost,
     from_lightgbm,
-    from_sklearn,
     from_xgboost,
 )
 
@@ -188,26 +186,6 @@ def test_what_is_no_tree_is_refused(options):
         from_xgboost(booster)
     with pytest.raises(ValueError, match="linear_tree"):
         from_lightgbm(lightgbm_booster(linear_tree=True, categories=()))
-
-
-@pytest.mark.parametrize("missing", [False, True])
-def test_scores_are_those_of_scikit_learn(missing):
-    X, y = table()
-    X = X if missing else np.nan_to_num(X)
-    rows = xgboost_rows() if missing else np.nan_to_num(xgboost_rows())
-    classifier = DecisionTreeClassifier(max_depth=6, random_state=0).fit(X, y)
-    share = classifier.tree_.value[:, 0] / classifier.tree_.value[:, 0].sum(axis=1, keepdims=True)
-    found = from_sklearn(classifier.tree_, share)
-    found.check()
-    np.testing.assert_allclose(found.scores(rows), classifier.predict_proba(rows), atol=1e-12)
-    importances = found.importances(5)
-    np.testing.assert_allclose(
-        importances / importances.sum(), classifier.feature_importances_, atol=1e-12
-    )
-    regressor = DecisionTreeRegressor(max_leaf_nodes=7, random_state=0).fit(X, y)
-    found = from_sklearn(regressor.tree_, regressor.tree_.value[:, 0, 0])
-    found.check()
-    np.testing.assert_array_equal(found.scores(rows), regressor.predict(rows))
 
 
 @pytest.mark.parametrize("k", [2, 3])

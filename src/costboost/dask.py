@@ -42,7 +42,8 @@ from xgboost import dask as xgb_dask
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
 from costboost.columns.columns import Columns, look
-from costboost.costs import avoidable_share
+from costboost.costs import Costs, avoidable_share
+from costboost.costs.forms import decisions_of, varies
 from costboost.costs.labels import codes_of
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate, Rounds, to_scores
@@ -52,9 +53,9 @@ from costboost.gbm.rows import (
     LARGEST_SEED,
     HoldOut,
     PricedRows,
-    Pricing,
     Totals,
     TrainingRows,
+    held_out_rows,
     hold_out_rule,
     strata,
 )
@@ -487,8 +488,10 @@ def _labels(y: Any) -> AnyArray:
     return np.unique(labels)
 
 
-def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = None) -> PricedRows:
-    """The rows of a partition that have weight; with their features if these are described."""
+def _block(
+    place: int, part: Any, model: CostBoostClassifier, owner: str, *, features: bool = False
+) -> PricedRows:
+    """The rows of a partition that have weight, with their features if these are wanted."""
     X, y, costs, weights = part
     n = len(y)
     for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
@@ -499,23 +502,25 @@ def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = No
                 "or repartition."
             )
     if not n:  # whatever the costs are, they are none
-        width = 0 if columns is None else columns.n_inputs
-        return PricedRows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
+        decisions = decisions_of(model.cost_matrix, model.classes_, owner)
+        free = np.zeros((len(model.classes_), len(decisions)))
+        nothing = Costs(model.classes_, free, decisions, codes=np.empty(0, dtype=np.intp))
+        empty = np.empty((0, model.columns_.n_inputs), dtype=np.float32)
+        return PricedRows(empty, nothing, np.empty(0))
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.any():  # a partition may weigh nothing, all together may not
-        w = check_weights(w, n, pricing.owner)
-    known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, np.asarray(y)))
-    matrix = (
-        None
-        if columns is None
-        else np.asarray(columns.encode(X) if columns.columns else X, dtype=np.float32)
-    )
+        w = check_weights(w, n, owner)
+    known = model._price(costs, X, np.searchsorted(model.classes_, np.asarray(y)), owner)
+    matrix = None
+    if features:
+        columns = model.columns_
+        matrix = np.asarray(columns.encode(X) if columns.columns else X, dtype=np.float32)
     return PricedRows(matrix, known, w).weighted()
 
 
-def _group_counts(place: int, part: Any, pricing: Pricing) -> Ints:
+def _group_counts(*part: Any) -> Ints:
     """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
-    costs = _block(place, part, pricing).costs
+    costs = _block(*part).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
@@ -523,8 +528,8 @@ def _split(
     rule: HoldOut, before: Ints, *part: Any
 ) -> tuple[PricedRows, PricedRows, PricedRows, Totals | None]:
     """Training and held-out rows of a partition, costs of the latter, and the sums over both."""
-    block = _block(*part)
-    held = rule.mask(strata(block.costs), before)
+    block = _block(*part, features=True)
+    held = held_out_rows(rule, strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
     held_out = block.take(held)
     return block.take(~held), held_out, held_out.without_features(), totals
@@ -608,33 +613,32 @@ class DaskSource(TrainingRows):
             )
         parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
         labels = cluster.gather([delayed(_labels)(part) for part in parts[1]], "reading y")
-        self.classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
-        check_classification_targets(self.classes)
-        check_classes(self.classes, owner)
+        classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
+        check_classification_targets(classes)
+        check_classes(classes, owner)
         self.columns = self._learned(table, str(getattr(y, "name", None) or ""))
+        model.classes_, model.columns_ = classes, self.columns
         self.has_row_costs = costs is not None
-        priced = isinstance(costs, Mapping)  # by columns, which must be read
-        pricing = Pricing(cost_matrix, self.classes, owner, model.loss != "auto", self.columns)
-        if costs is None and not pricing.needs_columns:
+        needs_columns = varies(cost_matrix) or isinstance(costs, Mapping)
+        if costs is None and not needs_columns:
             # A mistake in the matrix is found here, not by the workers.
-            pricing.resolve(None, None, np.empty(0, dtype=np.intp))
+            model._price(None, None, np.empty(0, dtype=np.intp), owner)
         rng = check_random_state(model.random_state)
         partitions = list(enumerate(zip(*parts, strict=True)))
-        shared = delayed(pricing, traverse=False)
-        before = np.zeros((len(partitions) + 1, 2 * len(self.classes)), dtype=np.intp)
+        shared = delayed(model, traverse=False)
+        before = np.zeros((len(partitions) + 1, 2 * len(classes)), dtype=np.intp)
         if model.early_stopping:  # rows of each group before each partition
             counts = [
                 delayed(_group_counts)(
-                    i, part if pricing.needs_columns or priced else (None, *part[1:]), shared
+                    i, part if needs_columns else (None, *part[1:]), shared, owner
                 )
                 for i, part in partitions
             ]
             before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
-        rule = hold_out_rule(model, int(before[-1].sum()), len(self.classes), rng)
+        rule = hold_out_rule(model, int(before[-1].sum()), len(classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
-        columns = delayed(self.columns, traverse=False)
         self.shards = cluster.client.persist(
-            [delayed(_split)(rule, before[i], i, part, shared, columns) for i, part in partitions]
+            [delayed(_split)(rule, before[i], i, part, shared, owner) for i, part in partitions]
         )
         # What the client needs of them is small enough to travel.
         found = cluster.gather([shard[2:] for shard in self.shards], "reading the rows")
@@ -667,12 +671,7 @@ class DaskSource(TrainingRows):
         return self._held_out
 
     def fit(
-        self,
-        kind: Candidate,
-        target: Target,
-        number: int | None,
-        rounds: Rounds,
-        threads: int | None,
+        self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train on the cluster."""
         doing = f"training the {target.name} booster"
@@ -712,7 +711,7 @@ class DaskSource(TrainingRows):
             }
         if not target.is_log_loss:
             options["obj"] = WorkerTarget(target).derivatives
-        parameters = parameters_for(kind, target, rounds.seed, None)
+        parameters = parameters_for(kind, target, rounds)
         result = await xgb_dask.train(
             self.cluster.client,
             parameters,

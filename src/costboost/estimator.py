@@ -103,6 +103,36 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     # What counts of uncertain costs: "expected" or "worst".
     risk: Any = "expected"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state for pickle and skops, whose JSON has no keys that are pairs of labels."""
+        state = dict(super().__getstate__())
+        forms = {
+            id(form): form
+            for form in state.values()
+            if type(form) is dict and any(type(key) is tuple for key in form)
+        }
+        # One mapping stays one: `cost_matrix is _fitted_costs` says that costs are those of fit.
+        pairs = [
+            ([name for name, value in state.items() if value is form], list(form.items()))
+            for form in forms.values()
+        ]
+        for names, _ in pairs:
+            state |= dict.fromkeys(names)
+        return {**state, "_pairs": pairs} if pairs else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        for names, items in state.pop("_pairs", ()):
+            state |= dict.fromkeys(names, dict(items))
+        super().__setstate__(state)
+
+    def __copy__(self) -> Self:
+        """A copy that shares all attributes, the mapping of costs too."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
     cost_matrix: Any
     classes_: AnyArray
     decisions_: AnyArray
@@ -873,12 +903,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         path: str | os.PathLike[str] | None = None,
         *,
         costs: bool = False,
-        exact: bool = False,
     ) -> Any:
         """Write the fitted classifier as an ONNX graph, for other runtimes.
 
-        Classifiers whose scores are sums of trees can be written; others raise a ValueError that
-        says why. ``docs/files.md`` describes inputs and outputs.
+        `CostBoostClassifier` and algorithms for two classes with trees can be written; others
+        raise a ValueError that says why. ``docs/files.md`` describes inputs and outputs.
 
         Parameters
         ----------
@@ -887,8 +916,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         costs : bool, default=False
             Whether the graph has the input ``costs``, the rows' own matrices, and decides as
             ``predict(X, costs=...)``.
-        exact : bool, default=False
-            Whether sums of trees must not depend on the number of threads of the runtime.
 
         Returns
         -------
@@ -897,7 +924,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         from costboost.files import to_onnx
 
-        return to_onnx(self, path, costs=costs, exact=exact)
+        return to_onnx(self, path, costs=costs)
 
 
 @cache

@@ -33,7 +33,6 @@ __all__ = [
     "Trees",
     "from_catboost",
     "from_lightgbm",
-    "from_sklearn",
     "from_xgboost",
 ]
 
@@ -757,33 +756,6 @@ def from_xgboost(booster: Any) -> Trees:
     groups = np.asarray(model["model"]["tree_info"])
     order = np.stack([np.flatnonzero(groups == group) for group in range(k)], axis=1).ravel()
     return found if (order == np.arange(len(order))).all() else found.picked(order)
-
-
-def from_sklearn(tree: Any, values: Floats) -> Trees:
-    """A tree inside a scikit-learn estimator with an output per node, (n,), or several, (n, k)."""
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim == 2:
-        return Trees.side_by_side([from_sklearn(tree, column) for column in values.T])
-    # `x <= t` with x in single precision; t is double.
-    low = tree.threshold.astype(np.float32)
-    low = np.where(low > tree.threshold, np.nextafter(low, np.float32(-np.inf)), low)
-    rows = tree.weighted_n_node_samples
-    loss = tree.impurity * rows
-    left, right = tree.children_left.astype(np.int64), tree.children_right.astype(np.int64)
-    return _numbered(
-        1,
-        np.zeros(1),
-        np.array([tree.node_count]),
-        left,
-        right,
-        values,
-        rows,
-        feature=tree.feature,
-        threshold=_with_zeros(_largest_double(low)),
-        kind=MISSING_LEFT * (np.asarray(tree.missing_go_to_left) > 0),
-        words=np.zeros(len(left)),
-        gain=loss - loss[left] - loss[right],
-    )
 
 
 def from_catboost(booster: Any, source: Ints, category: Ints) -> Trees:

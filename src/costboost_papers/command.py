@@ -29,9 +29,8 @@ LABELS = ("data set", "tree", "source", "algorithm", "method", "setting", "teste
 def write_pages(console: Console, docs: Path, output: Path, options: Options) -> None:
     from costboost_papers import pages
 
-    results = output if output.is_dir() else None
     for page in pages.write_pages(
-        docs, results, options.mode, say=lambda line: console.print(escape(line))
+        docs, output, options.mode, say=lambda line: console.print(escape(line))
     ):
         console.print(f"wrote {page}")
 
@@ -84,6 +83,7 @@ def run_and_show(
     output: Path,
     jobs: int,
     form: str | None = None,
+    docs: Path | None = None,
 ) -> bool:
     """Run the items and print what came out; returns whether a task failed."""
     if form not in (None, *FORMATS):
@@ -95,12 +95,14 @@ def run_and_show(
     total = sum(len(source.planned(options)) for source in owners.values())
     with progress_bar(total, console) as progress:
         for key, source in owners.items():
-            tallies[key] = run_item(source, options, output, n_jobs=jobs, progress=progress)
+            tallies[key] = run_item(
+                source, options, output, docs=docs, n_jobs=jobs, progress=progress
+            )
     summaries: dict[str, dict[str, pd.DataFrame]] = {}
     for item in items:
         source = owner(item)
         try:
-            summary = _show(console, item, options, output, form)
+            summary = _show(console, item, options, output, form, docs)
         except Exception as error:
             if not tallies[source.paper, source.name].failures:
                 raise
@@ -140,7 +142,12 @@ def _print_verdicts(console: Console, conclusions: Sequence[Conclusion]) -> None
 
 
 def _show(
-    console: Console, item: Item, options: Options, output: Path, form: str | None
+    console: Console,
+    item: Item,
+    options: Options,
+    output: Path,
+    form: str | None,
+    docs: Path | None,
 ) -> pd.DataFrame | None:
     """Summarise one item's rows, keep summary and picture beside them, print table and verdicts."""
     from costboost_papers.pages import (
@@ -153,7 +160,7 @@ def _show(
     )
 
     source, item = owner(item), item.with_rounds(options.rounds)
-    rows = Store(output, source, options).rows_of(source.planned(options))
+    rows = Store(output, source, options, docs).rows_of(source.planned(options))
     if rows.empty:
         console.print(f"[red]{item.paper} {item.name}: no task succeeded[/red]")
         return None

@@ -162,12 +162,12 @@ class _Result:
 
 def write_pages(
     docs: Path,
-    results: Path | None = None,
+    results: Path,
     mode: Mode = "full",
     papers: Sequence[registry.Paper] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
-    """Write the pages, and before that the summaries and figures of the rows that exist."""
+    """Write the pages, and before that the rows to be kept, summaries and figures."""
     docs.mkdir(parents=True, exist_ok=True)
     runs = read_runs(docs / "summaries")
     pages = []
@@ -191,28 +191,28 @@ def write_pages(
 def _result(
     item: Item,
     docs: Path,
-    results: Path | None,
+    results: Path,
     mode: Mode,
     runs: dict[tuple[str, str], Run],
     say: Callable[[str], None],
 ) -> _Result | None:
-    """The item's figures: from a whole run if there is one, else from the summary that is kept."""
+    """The item's figures: from rows as far as there are any, else from the summary that is kept."""
     summary = read_summary(docs / "summaries", item)
-    if results is not None:
-        source = registry.owner(item)
-        rows = Store(results, source, Options(mode)).settled(
-            source.tasks(mode), over_sets=source.over_sets
+    source = registry.owner(item)
+    store, plan = Store(results, source, Options(mode), docs), source.tasks(mode)
+    if source is item:
+        store.keep(plan)
+    rows = store.settled(plan, over_sets=source.over_sets)
+    run = describe_run(item, source, rows, mode)
+    if run.tasks:
+        write_summary(docs / "summaries", item, _joined(summarise(item, rows), summary))
+        summary = read_summary(docs / "summaries", item)
+        runs[item.paper, item.name] = run
+    if run.tasks < run.planned and source is item:
+        say(
+            f"{item.paper} {item.name}: {run.tasks} of {run.planned} tasks are in the page; "
+            f"`costboost reproduce {item.paper} {item.name}` goes on."
         )
-        run = describe_run(item, source, rows, mode)
-        if run.tasks:
-            write_summary(docs / "summaries", item, _joined(summarise(item, rows), summary))
-            summary = read_summary(docs / "summaries", item)
-            runs[item.paper, item.name] = run
-        if run.tasks < run.planned and source is item:
-            say(
-                f"{item.paper} {item.name}: {run.tasks} of {run.planned} tasks are in the page; "
-                f"`costboost reproduce {item.paper} {item.name}` goes on."
-            )
     if summary is None:
         return None
     picture = None
@@ -428,7 +428,9 @@ def _index_page(
         "",
         '`pip install "costboost[experiments]"`, then `costboost reproduce --list` shows what can '
         "be run, `costboost reproduce PAPER ITEM` runs it, and `costboost reproduce --all` runs "
-        "everything. A run that was stopped continues where it was.",
+        "everything. A run that was stopped continues where it was. In a checkout it starts from "
+        "the rows in `docs/papers/rows` and does what is missing; `--fresh` does all of it again, "
+        "and `--pages` adds new rows to the old and writes these pages.",
         "",
         "The main claim of each paper, with one figure: [Papers at a glance](../reproduced.md). "
         "All claims with all figures are below.",

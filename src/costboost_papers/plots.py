@@ -18,15 +18,13 @@ from costboost.plots._shared import (
     ResponseMethod,
     axes,
     binary_response,
-    label_ends,
     line_looks,
-    number,
-    staged,
     tidy,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
 __all__ = [
     "BoundaryDisplay",
@@ -35,6 +33,60 @@ __all__ = [
     "ZeroCrossingDisplay",
     "zero_crossing",
 ]
+
+
+def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> dict[str, Annotation]:
+    """Write ``(x, y, text, color)`` right of the axes at the height y, spread to avoid overlap."""
+    # Call it last: the limits of the axes must be final.
+    if not ends:
+        return {}
+    scale = ax.figure.dpi / 72.0  # pixels per point
+    wanted = np.array([ax.transData.transform((x, y))[1] for x, y, _, _ in ends]) / scale
+    placed = spread(wanted, 1.3 * SMALL)
+    x_end = ax.get_xlim()[1]
+    return {
+        text: ax.annotate(
+            text,
+            (x_end, y),
+            xytext=(12.0, float(height - own)),
+            textcoords="offset points",
+            va="center",
+            color=color,
+            fontsize=SMALL,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": color,
+                "linewidth": 0.7,
+                "alpha": 0.6,
+                "shrinkA": 1.0,
+                "shrinkB": 1.0,
+                "relpos": (0.0, 0.5),
+            },
+        )
+        for (_, y, text, color), own, height in zip(ends, wanted, placed, strict=True)
+    }
+
+
+def spread(wanted: Floats, gap: float) -> Floats:
+    """Positions at least `gap` apart, in the order wanted and near it: pools share the shift."""
+    order = np.argsort(wanted, kind="stable")
+    pools: list[tuple[float, int]] = []  # centre and size
+    for centre, size in ((float(value), 1) for value in wanted[order]):
+        while pools:
+            before, number = pools[-1]
+            if centre - before >= gap * (size + number) / 2.0:
+                break
+            pools.pop()
+            centre = (centre * size + before * number) / (size + number)
+            size += number
+        pools.append((centre, size))
+    placed = np.concatenate(
+        [centre + gap * (np.arange(size) - (size - 1) / 2.0) for centre, size in pools]
+    )
+    result = np.empty_like(placed)
+    result[order] = placed
+    return result
 
 
 # --- boundary ------------------------------------------------------------------------------------
@@ -317,9 +369,14 @@ class ZeroCrossingDisplay:
         else:
             grid = np.linspace(values.min(), values.max(), grid_resolution)
         rows = _like(X, grid[:, None])
-        method = "staged_decision_function"
+        for estimator in estimators.values():
+            if not hasattr(estimator, "staged_decision_function"):
+                raise TypeError(
+                    f"{cls.__name__} needs a boosted classifier with staged_decision_function, and "
+                    f"{type(estimator).__name__} has none."
+                )
         crossings = {
-            name: [zero_crossing(grid, F) for F in staged(estimator, method, rows, cls.__name__)]
+            name: [zero_crossing(grid, F) for F in estimator.staged_decision_function(rows)]
             for name, estimator in estimators.items()
         }
         names = _feature_names(X)
@@ -341,7 +398,8 @@ class ZeroCrossingDisplay:
         if self.bayes is not None:
             look: dict[str, Any] = {"color": INK, "linewidth": 4.5, "alpha": 0.35}
             self.bayes_line_ = ax.axhline(self.bayes, zorder=1.5, **look)
-            ends.append((longest, self.bayes, f"Bayes ({number(self.bayes)})", INK))
+            label = f"Bayes ({self.bayes:.3g})".replace("-", "\N{MINUS SIGN}")
+            ends.append((longest, self.bayes, label, INK))
         self.lines_ = {}
         for look, (name, values) in zip(line_looks(), self.crossings.items(), strict=False):
             rounds = np.arange(1, len(values) + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -85,10 +86,19 @@ def versions() -> str:
 
 
 class Store:
-    """The raw rows of one item."""
+    """The raw rows of one item: those of a folder, and those that are kept beside the pages."""
 
-    def __init__(self, folder: str | os.PathLike[str], item: Item, options: Options) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        item: Item,
+        options: Options,
+        docs: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.path = Path(folder) / options.folder / f"{item.paper}-{item.name}.csv"
+        self.kept: Path | None = None  # rows of full runs, with the source under version control
+        if docs is not None and options.folder == "full":
+            self.kept = Path(docs) / "rows" / f"{self.path.name}.gz"
 
     @cached_property
     def commit(self) -> str:
@@ -137,31 +147,26 @@ class Store:
 
     def rows(self) -> pd.DataFrame:
         """The rows of all tasks that are done, in the order of their names."""
-        if not self.path.is_file():
-            return pd.DataFrame(columns=COLUMNS)
-        content = self.path.read_bytes()
-        content = content[: content.rfind(b"\n") + 1]
-        if content and content.split(b"\n", 1)[0] != _HEADER.encode():
-            raise ValueError(
-                f"The results file {self.path} must begin with the columns {_HEADER}; it is of an "
-                "earlier version or not a results file. Move it away, or use another folder "
-                "(--output)."
-            )
-        try:
-            frame = pd.read_csv(
-                io.BytesIO(content), dtype=dict.fromkeys(_WORDS, str), keep_default_na=False
-            )
-            # Exactly what was written.
-            frame["value"] = frame["value"].map(float).astype("float64")
-        except ValueError as error:
-            raise ValueError(
-                f"The results file {self.path} is damaged: {str(error).strip()}. Delete it to "
-                "run its tasks again, or use another folder (--output)."
-            ) from error
-        # A task that was cut short and done again has some of its rows twice.
+        parts = [pd.DataFrame(columns=COLUMNS)]
+        if self.kept is not None and self.kept.is_file():
+            parts.append(_read(self.kept, gzip.decompress(self.kept.read_bytes())))
+        if self.path.is_file():
+            parts.append(_read(self.path, self.path.read_bytes()))
+        frame = pd.concat([part for part in parts if len(part)] or parts[:1])
+        # A task that was cut short and done again has some of its rows twice; new rows win.
         frame = frame.drop_duplicates([*TASK, "metric"], keep="last")
         whole = frame.groupby(TASK)["metric"].transform("size") == frame["of"]
         return frame[whole].sort_values(TASK, kind="stable").reset_index(drop=True)
+
+    def keep(self, tasks: Iterable[Task]) -> None:
+        """Write the rows of these tasks beside the pages; equal rows give an equal file."""
+        rows = self.rows_of(tasks)
+        if self.kept is None or rows.empty:
+            return
+        self.kept.parent.mkdir(parents=True, exist_ok=True)
+        rows["value"] = rows["value"].map(repr)
+        text = rows.to_csv(index=False, lineterminator="\n")
+        self.kept.write_bytes(gzip.compress(text.encode(), mtime=0))
 
     def rows_of(self, tasks: Iterable[Task]) -> pd.DataFrame:
         """The rows of these tasks; a plan may have changed since others were done."""
@@ -188,6 +193,29 @@ class Store:
         """The tasks whose rows are all there."""
         tasks = self.rows()[TASK].drop_duplicates()
         return {Task(*row) for row in tasks.itertuples(index=False, name=None)}
+
+
+def _read(path: Path, content: bytes) -> pd.DataFrame:
+    """The rows of a file, without a last line that was cut off."""
+    content = content[: content.rfind(b"\n") + 1]
+    if content and content.split(b"\n", 1)[0] != _HEADER.encode():
+        raise ValueError(
+            f"The results file {path} must begin with the columns {_HEADER}; it is of an "
+            "earlier version or not a results file. Move it away, or use another folder "
+            "(--output)."
+        )
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(content), dtype=dict.fromkeys(_WORDS, str), keep_default_na=False
+        )
+        # Exactly what was written.
+        frame["value"] = frame["value"].map(float).astype("float64")
+    except ValueError as error:
+        raise ValueError(
+            f"The results file {path} is damaged: {str(error).strip()}. Delete it to "
+            "run its tasks again, or use another folder (--output)."
+        ) from error
+    return frame
 
 
 # --- run -----------------------------------------------------------------------------------------
@@ -227,15 +255,16 @@ def run_item(
     options: Options,
     folder: str | os.PathLike[str],
     *,
+    docs: str | os.PathLike[str] | None = None,
     n_jobs: int = -1,
     progress: OnProgress | None = None,
 ) -> Tally:
-    """Do the tasks of an item that are not done yet."""
+    """Do the tasks of an item that are not done yet, nor kept beside the pages in ``docs``."""
     # Every row is on disk as soon as its task ends. A task that fails is reported and tried again
     # by the next run; the others go on.
     item = item.with_rounds(options.rounds)
     tasks = item.planned(options)
-    store = Store(folder, item, options)
+    store = Store(folder, item, options, docs)
     todo = _prepared(item, tasks, store)
     if todo:
         _write_provenance(store, tasks)

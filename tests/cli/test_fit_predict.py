@@ -117,6 +117,18 @@ def test_what_fit_says(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert said in words
 
 
+def test_what_comes_next_follows_from_the_verdict(world: World, tmp_path: Path) -> None:
+    rng, noise = np.random.default_rng(0), tmp_path / "noise.csv"
+    pl.DataFrame({"x": rng.normal(size=300), "y": rng.permutation([0, 1] * 150)}).write_csv(noise)
+    fast = ("--set", "effort=fast", "-o", tmp_path / "m.costboost")
+    costs = ("--target", "y", "--cost", "fn=1", "--cost", "fp=1")
+    said = " ".join(run("fit", noise, *costs, *fast).stdout.split())
+    assert "cannot tell yet whether the model pays" in said or "does not pay" in said
+    assert f"costboost compare {noise}" in said and "costboost predict" not in said
+    said = run("fit", world.train, *COSTS, *SMALL, *fast).stdout
+    assert "The model pays" in said and "costboost predict" in said
+
+
 def test_held_out_costs_are_those_of_the_metrics(world: World, tmp_path: Path) -> None:
     found = fit(world, tmp_path)["held_out"]
     held, model = pd.read_csv(world.held_out), load(world.model)
@@ -213,9 +225,9 @@ def test_a_file_larger_than_memory(
 ) -> None:
     pytest.importorskip("xgboost")
     source = open_source(world.train)
-    monkeypatch.setattr(fitting, "free_memory", lambda: 100.0 * source.size)
+    monkeypatch.setattr(fitting, "memory", lambda: 100.0 * source.size)
     assert not fitting.is_too_large(source)
-    monkeypatch.setattr(fitting, "free_memory", lambda: 2.0 * source.size)
+    monkeypatch.setattr(fitting, "memory", lambda: 2.0 * source.size)
     assert fitting.is_too_large(source)
     command = (
         "fit",

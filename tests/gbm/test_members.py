@@ -265,10 +265,9 @@ def test_race_asks_for_a_share_of_the_loss_by_effort_and_rows(effort, more_rows,
     second = saved(min(factors, key=lambda f: abs(saved(f)[0] - max(gain, 0.0))))[1]
     usual = [candidate(model, 1) for _ in (1, 2)]
     for kind, scores in zip(usual, (first, -first if gain < 0 else second), strict=True):
-        kind.add(None, scores, {}, 0.0)
-    with Training.of(rows, model, ()) as training:
-        found = [kind.scores[0] for kind in usual]
-        training._drop(usual, found, ProbabilityTarget(rows.totals), more_rows)
+        kind.models, kind.scores = [None], [scores]
+    training = Training(rows, model, ProbabilityTarget(rows.totals), None, np.inf, ())
+    training._drop(usual, [kind.scores[0] for kind in usual], more_rows)
     assert [bool(kind.models) for kind in usual] == [True, is_kept]
 
 
@@ -334,10 +333,9 @@ def trained(name, X, y, train, held_out=None, *, weights=None, categorical=None,
     rows.folds, rows.seeds = [fold], [seed]
     target = ProbabilityTarget(rows.totals)
     watched = {} if held_out is None else rows.watched(0)
-    place = {"head": "probability", "booster": 1, "n_boosters": 1}
-    rounds = Rounds(10, 5, seed, target, watched, **place)
-    kind = Candidate(name, name, 0.1, 15, 5, 5.0, 0.8, 0.8, "cpu", {})
-    return rows.fit(kind, target, 0, rounds, 1)
+    rounds = Rounds(10, 5, seed, 1, target, watched)
+    kind = Candidate(name, name, model, 0.1, 15, 5, {})
+    return rows.fit(kind, target, 0, rounds)
 
 
 def mixed_table(k=2, n=200):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 
-import lightgbm
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from costboost import CostBoostClassifier, MinCostClassifier
-from costboost.gbm.parameters import ALIASES, canonical
+from costboost.gbm.parameters import canonical
 
 ROWS = np.random.default_rng(0).normal(size=(300, 3))
 LABELS = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)
@@ -50,16 +49,6 @@ def test_the_signature_stays():
     with pytest.raises(TypeError, match="positional"):
         CostBoostClassifier(None, "auto")
     assert clone(CostBoostClassifier({"fn": 1, "fp": 2}, max_leaves=3)).max_leaves == 3
-
-
-def test_aliases_are_those_of_lightgbm():
-    """LightGBM's own table names them all, so that none is ignored in silence."""
-    known = lightgbm.basic._ConfigAliases.get
-    for alias, name in ALIASES["lightgbm"].items():
-        assert alias in known(name), (alias, name)
-    for name in set(ALIASES["lightgbm"].values()):
-        missing = known(name) - {name} - set(ALIASES["lightgbm"])
-        assert not missing, (name, missing)
 
 
 @pytest.mark.parametrize(

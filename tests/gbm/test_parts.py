@@ -15,7 +15,7 @@ from costboost.costs import Costs
 from costboost.gbm import LOSSES
 from costboost.gbm.members import Rounds, to_scores
 from costboost.gbm.models import Head, temperature, to_proba
-from costboost.gbm.rows import HoldOut, PricedRows, Totals, hold_out_rule, make_folds
+from costboost.gbm.rows import PricedRows, Totals, held_out_rows, hold_out_rule, make_folds
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
 from costboost.losses import BinaryLoss
@@ -118,7 +118,7 @@ def test_wrong_folds_are_named(cv, says):
 
 def test_one_in_so_many_of_every_group_is_held_out():
     groups = np.random.default_rng(0).choice(6, 20_000, p=[0.5, 0.3, 0.1, 0.09, 0.009, 0.001])
-    mask = HoldOut(5, seed=3).mask(groups)
+    mask = held_out_rows((5, 3), groups)
     counts, held = np.bincount(groups), np.bincount(groups[mask], minlength=6)
     assert (np.abs(held - counts / 5) <= 1).all()
     # Never the first, so that no group is held out as a whole.
@@ -126,13 +126,13 @@ def test_one_in_so_many_of_every_group_is_held_out():
     # Within the five, every place has its turn.
     place = np.flatnonzero(groups == 0).searchsorted(np.flatnonzero(mask & (groups == 0))) % 5
     np.testing.assert_allclose(np.bincount(place) / len(place), 0.2, atol=0.05)
-    assert abs(np.corrcoef(mask, HoldOut(5, seed=4).mask(groups))[0, 1]) < 0.05
-    assert not HoldOut().mask(groups).any()
+    assert abs(np.corrcoef(mask, held_out_rows((5, 4), groups))[0, 1]) < 0.05
+    assert not held_out_rows((0, 0), groups).any()
     # Neither do they depend on the batches that rows come in.
     for cuts in ([1], [7, 8, 500], list(range(10, 3000, 10))):
         before, found = np.zeros(6, dtype=int), []
         for part in np.split(groups, cuts):
-            found.append(HoldOut(5, seed=3).mask(part, before))
+            found.append(held_out_rows((5, 3), part, before))
             before = before + np.bincount(part, minlength=6)
         np.testing.assert_array_equal(np.concatenate(found), mask)
 
@@ -148,7 +148,7 @@ def test_one_in_so_many_of_every_group_is_held_out():
 )
 def test_held_out_rows_are_bounded(fraction, n, k, most):
     model = SimpleNamespace(early_stopping=True, validation_fraction=fraction)
-    held = n / hold_out_rule(model, n, k, np.random.RandomState(0)).one_in
+    held = n / hold_out_rule(model, n, k, np.random.RandomState(0))[0]
     assert 0.9 * most < held <= most
 
 
@@ -340,8 +340,7 @@ def rounds_on(sets, patience=2, callbacks=()):
     codes = np.arange(8) % 2
     rows = PricedRows(None, costs_of(codes, 2), np.ones(8))
     target = ProbabilityTarget(Totals.of(rows))
-    place = {"head": "probability", "booster": 1, "n_boosters": 1}
-    return Rounds(10, patience, 0, target, dict.fromkeys(sets, rows), None, callbacks, **place)
+    return Rounds(10, patience, 0, 1, target, dict.fromkeys(sets, rows), None, callbacks)
 
 
 def test_rounds_keep_the_best_scores():

@@ -37,11 +37,11 @@ def used(monkeypatch):
     found = []
     fit = MemoryRows.fit
 
-    def noted(self, kind, target, number, rounds, threads):
+    def noted(self, kind, target, number, rounds):
         blas = ThreadpoolController().select(user_api="blas").lib_controllers
         name = threading.current_thread().name
-        found.append((name, threads, {library.num_threads for library in blas}))
-        return fit(self, kind, target, number, rounds, threads)
+        found.append((name, rounds.threads, {library.num_threads for library in blas}))
+        return fit(self, kind, target, number, rounds)
 
     monkeypatch.setattr(MemoryRows, "fit", noted)
     return found

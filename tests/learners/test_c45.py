@@ -15,7 +15,6 @@ from costboost import (
     AdaC2Classifier,
     CSLogitBoostClassifier,
     LpCSBClassifier,
-    SAMMEC2Classifier,
 )
 from costboost.learners import C45Classifier, JointC45
 from learners import golden_c45
@@ -159,6 +158,6 @@ def test_what_c45_cannot_do():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"real-valued responses\. Choose estimator='tree'"):
         CSLogitBoostClassifier(estimator="c45").fit(X[50:], y[50:])
-    model = SAMMEC2Classifier(estimator="c45", n_estimators=2).fit(X, y)
-    with pytest.raises(ValueError, match="to_onnx takes SAMMEC2Classifier with trees"):
+    model = AdaC2Classifier(estimator="c45", n_estimators=2).fit(X[50:], y[50:])
+    with pytest.raises(ValueError, match="to_onnx takes AdaC2Classifier with trees"):
         model.to_onnx()

@@ -19,6 +19,7 @@ from costboost_papers.plots import (
     CostFactorDisplay,
     RankDisplay,
     ZeroCrossingDisplay,
+    spread,
     zero_crossing,
 )
 
@@ -268,3 +269,12 @@ def test_ranks_say_what_is_wrong():
         RankDisplay.from_results([1.0, 2.0])
     with pytest.raises(ValueError, match="a name per rank"):
         RankDisplay([1.0, 2.0], ["a"], 3)
+
+
+def test_spread_keeps_order_and_distance():
+    wanted = np.array([5.0, 1.0, 1.0, 1.5, 9.0])
+    placed = spread(wanted, 1.0)
+    assert np.diff(np.sort(placed)).min() >= 1.0 - 1e-12
+    assert (np.argsort(placed, kind="stable") == np.argsort(wanted, kind="stable")).all()
+    assert placed[0] == 5.0 and placed[4] == 9.0
+    assert placed[1:4].mean() == pytest.approx(wanted[1:4].mean())

@@ -146,6 +146,36 @@ def test_a_failed_task_is_reported_and_the_others_go_on(item, tmp_path, monkeypa
     assert not where.exists()
 
 
+def test_a_run_starts_from_the_rows_that_are_kept(item, tmp_path, monkeypatch):
+    """They are kept bit by bit, rows of a later run win, and other plans do not touch them."""
+    docs, first, second = tmp_path / "docs", tmp_path / "first", tmp_path / "second"
+    monkeypatch.setenv("TOY_FAILS", "/two/")
+    run_item(item, FULL, first, n_jobs=1)
+    run_item(item, Options(seed=1), first, n_jobs=1)  # not of the plan: not kept
+    store = Store(first, item, FULL, docs)
+    store.keep(item.tasks("full"))
+    kept = store.kept.read_bytes()
+    monkeypatch.delenv("TOY_FAILS")
+    report = run_item(item, FULL, second, n_jobs=1, docs=docs)
+    assert (report.found, report.done) == (32, 16)
+    assert run_item(item, QUICK, second, n_jobs=1, docs=docs).found == 0
+    assert run_item(item, Options(rounds=3), second, n_jobs=1, docs=docs).found == 0
+    assert run_item(item, FULL, tmp_path / "fresh", n_jobs=1).found == 0
+    together = Store(second, item, FULL, docs)
+    whole = Store(tmp_path / "fresh", item, FULL)
+    same = [store.rows().drop(columns="seconds") for store in (together, whole)]
+    pd.testing.assert_frame_equal(*same, check_exact=True)
+    store.keep(item.tasks("full"))
+    assert store.kept.read_bytes() == kept  # nothing new, nothing to commit
+    together.keep(item.tasks("full"))
+    assert len(Store(tmp_path / "nowhere", item, FULL, docs).done()) == 48
+    monkeypatch.setattr(run, "source_commit", lambda: "later")
+    run_item(item, FULL, tmp_path / "later", n_jobs=1)
+    later = Store(tmp_path / "later", item, FULL, docs)
+    later.keep(item.tasks("full"))
+    assert set(Store(tmp_path / "nowhere", item, FULL, docs).rows()["commit"]) == {"later"}
+
+
 def test_rows_of_tasks_that_are_no_longer_planned_do_not_count(item, tmp_path):
     run_item(item, FULL, tmp_path, n_jobs=1)
     rows = Store(tmp_path, item, FULL).rows_of(item.tasks("quick"))
@@ -253,7 +283,7 @@ def test_ordering_is_kendalls_tau_per_set(item, tmp_path):
 
 def test_pages_come_from_rows_or_from_summaries(item, tmp_path):
     docs = tmp_path / "docs"
-    write_pages(docs)
+    write_pages(docs, tmp_path / "none")
     assert "Not run yet: `costboost reproduce toy table1`" in (docs / "toy.md").read_text()
     run_item(item, FULL, tmp_path / "results", n_jobs=1)
     pages = write_pages(docs, tmp_path / "results")
@@ -271,8 +301,11 @@ def test_pages_come_from_rows_or_from_summaries(item, tmp_path):
     for picture in ("toy-table1.png", "toy-figure1.png"):
         assert 0 < (docs / "figures" / picture).stat().st_size < 100_000
         assert f"figures/{picture}" in first[0]
-    again = [page.read_text() for page in write_pages(docs)]  # without the rows
-    assert again == first
+    again = [page.read_text() for page in write_pages(docs, tmp_path / "none")]
+    assert again == first  # from the rows that were kept
+    (docs / "rows" / "toy-table1.csv.gz").unlink()
+    again = [page.read_text() for page in write_pages(docs, tmp_path / "none")]
+    assert again == first  # from the summaries
 
 
 def test_markdown_tables_escape():
@@ -297,7 +330,8 @@ def test_pages_take_the_splits_that_are_whole(item, tmp_path, monkeypatch):
     n = costs.set_index(["dataset", "setting"])["n"].to_dict()
     assert n == {("a", ""): 3, ("b", ""): 4, ("a", "x=1, y"): 4, ("b", "x=1, y"): 4}
     monkeypatch.setenv("TOY_FAILS", "/b/")  # no table of the one setting without data set b
-    Store(results, item, FULL).path.unlink()
+    for path in (Store(results, item, FULL).path, docs / "rows" / "toy-table1.csv.gz"):
+        path.unlink()
     tasks = [task for task in item.tasks("full") if task.setting]
     monkeypatch.setattr(type(item), "tasks", lambda self, mode: tasks)
     monkeypatch.setattr(type(item), "over_sets", True)

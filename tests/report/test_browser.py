@@ -39,7 +39,6 @@ def full(tmp_path_factory):
         segments={"country": rng.choice(["DE", "FR"], n)},
         features={"age": rng.normal(40, 9, n), "kind": rng.choice(["a", "b"], n)},
         explain=rng.normal(size=(n, 2)),
-        rounds={"held-out rows": np.linspace(9, 3, 30)},
         rivals={"coin": np.full((n, 2), 0.5)},
     )
     return write_report(case, tmp_path_factory.mktemp("report") / "full.html")

@@ -28,7 +28,7 @@ COMMANDS = {
     "monitor": "Compare new rows with a reference: what they will cost, and what has changed.",
     "inspect": "Show what is inside a model file, after checking that it is intact.",
     "serve": "Answer HTTP requests with the decisions of a model.",
-    "data": "Write an example file, describe or check a file, list benchmark sets.",
+    "data": "Write an example file, or check a file before a fit.",
     "demo": "Compare costboost with the usual alternatives, in money, on built-in data.",
     "reproduce": "Run a paper's table or figure again, and print our figures beside the paper's.",
     "cite": "Print the references of an algorithm as BibTeX.",

@@ -80,15 +80,15 @@ def compare(
     if [name.lower() for name in names] == ["all"]:
         names = [name for name in algorithm_names() if name != "TargetRate"]
     contenders = _ours(problem, names, read_settings(setting), seed)
-    kinds = dict.fromkeys(contenders, "ours")
     missing: list[str] = []
     if not only_ours:
-        missing = [package for package in RIVALS if not find_spec(package)]
-        usual = _usual(len(problem.rows), seed)
-        rivals = {f"{name}, calibrated": _calibrated(package, len(problem.rows), seed)
-                  for package, name in RIVALS.items() if package not in missing}  # fmt: skip
-        contenders |= usual | rivals
-        kinds |= dict.fromkeys(usual, "usual") | dict.fromkeys(rivals, "rival")
+        contenders |= _usual(len(problem.rows), seed)
+        for package, name in (("xgboost", "XGBoost"), ("catboost", "CatBoost")):
+            if find_spec(package):
+                engine = _engine(package, len(problem.rows), seed)
+                contenders[f"{name}, calibrated"] = _calibrated(engine)
+            else:
+                missing.append(package)
     pairs = list(folds(problem.rows, n_folds, seed))
     found = _compared(problem, contenders, pairs, seed, checkpoint, not console.quiet)
     standings, n = found.standings(), sum(len(test) for _, test in pairs)
@@ -106,11 +106,7 @@ def compare(
                 "rows": n,
                 "folds": n_folds,
                 "standings": [
-                    {
-                        **one._asdict(),
-                        "savings": None if np.isnan(one.savings) else one.savings,
-                        "kind": kinds[one.name],
-                    }
+                    one._asdict() | {"savings": None if np.isnan(one.savings) else one.savings}
                     for one in standings
                 ],
                 "left_out": found.failures,
@@ -133,36 +129,36 @@ def compare(
 def demo(
     seed: int = option(2026, "Seed of the data and of every method."),
     rows: int = option(20_000, "Rows of the synthetic fraud data.", min=500),
-    quick: bool = option(False, "Fewer rows and rounds.", "--quick"),
     report: Path = option(
         Path("costboost-demo.html"), "Page to write about the fraud data.", metavar="PAGE"
     ),
-    with_report: bool = option(True, "The page.", "--with-report/--no-report"),
     force: bool = options.FORCE,
 ) -> None:
     """Compare costboost with the usual alternatives, in money, on built-in data."""
     from sklearn.model_selection import train_test_split
-    from threadpoolctl import threadpool_limits
+
+    from costboost import CostBoostClassifier
 
     console = Console()
-    if with_report:
-        check_output(report, force=force)
-    n = min(rows, 2_000) if quick else rows
-    problem, warm_up = _fraud(n, seed), _fraud(500, seed)
-    pair = train_test_split(np.arange(n), test_size=0.5, stratify=problem.rows.y, random_state=seed)
-    settings = {"n_estimators": 20} if quick else {}
+    check_output(report, force=force)
+    problem = _fraud(rows, seed)
+    y = problem.rows.y
+    pair = train_test_split(np.arange(rows), test_size=0.5, stratify=y, random_state=seed)
     names = ["CostBoost", "MinCost", "CSAdaBoost", "CSLogitBoost", "AdaC2"]
-    contenders = _ours(problem, names, {"n_jobs": 1, **settings}, seed)
-    contenders |= _usual(n, seed)
-    with threadpool_limits(1):
-        # Compiled kernels and imports are not what the table times.
-        _compared(warm_up, contenders, [np.arange(500).reshape(2, -1)], seed)
-        found = _compared(problem, contenders, [pair], seed, progress=True)
-    title = f"Card fraud (synthetic): {n:,} payments, {problem.rows.y.mean():.1%} fraud; test half"
-    console.print()
-    _show(console, found, title, LEGEND, demo=True)
-    if with_report:
-        _write_demo_report(console, problem, pair, report, seed, 20 if quick else 100)
+    contenders = _ours(problem, names, {}, seed) | _usual(rows, seed)
+    found = _compared(problem, contenders, [pair], seed, progress=True)
+    title = f"Card fraud (synthetic): {rows:,} payments, {y.mean():.1%} fraud; test half"
+    _show(console, found, title, LEGEND)
+    if find_spec("plotly") is None:
+        console.print(escape('No page: it needs plotly (pip install "costboost[report]").'))
+        return
+    train, test = (problem.rows.take(index) for index in pair)
+    model = CostBoostClassifier(problem.cost_matrix, effort="fast", random_state=seed)
+    page = problem.fit(model, train).report(
+        typed_frame(model, test.X), test.y, path=report, amount="amount",
+        title="costboost demo: which payments to stop",
+    )  # fmt: skip
+    wrote(console, page, ": open it in a browser.")
 
 
 # --- ways to decide ----------------------------------------------------------------------------
@@ -199,11 +195,11 @@ def _engine(name: str, n: int, seed: int) -> Any:
     return library.LGBMClassifier(num_leaves=15, verbose=-1, **same)
 
 
-def _calibrated(engine: str, n: int, seed: int) -> Any:
+def _calibrated(model: Any) -> Any:
     """Calibrated probabilities, by which `compare` takes the decision of least expected cost."""
     from sklearn.calibration import CalibratedClassifierCV
 
-    return CalibratedClassifierCV(_engine(engine, n, seed), method="isotonic", cv=3)
+    return CalibratedClassifierCV(model, method="isotonic", cv=3)
 
 
 def _constant(fold: Fold) -> AnyArray:
@@ -232,15 +228,13 @@ def _weighted(fold: Fold, model: Any) -> AnyArray:
 
 def _usual(n: int, seed: int) -> dict[str, Any]:
     """The usual ways to decide, for n rows."""
+    model = _engine("lightgbm", n, seed)
     return {
         "best constant decision": _constant,
-        "LightGBM, likeliest class": partial(_likeliest, model=_engine("lightgbm", n, seed)),
-        "LightGBM, cost weights": partial(_weighted, model=_engine("lightgbm", n, seed)),
-        "LightGBM, calibrated": _calibrated("lightgbm", n, seed),
+        "LightGBM, likeliest class": partial(_likeliest, model=model),
+        "LightGBM, cost weights": partial(_weighted, model=model),
+        "LightGBM, calibrated": _calibrated(model),
     }
-
-
-RIVALS = {"xgboost": "XGBoost", "catboost": "CatBoost"}
 
 
 def _compared(
@@ -258,24 +252,17 @@ def _compared(
     )  # fmt: skip
 
 
-def _show(
-    console: Console, found: Comparison, title: str, caption: str, demo: bool = False
-) -> None:
-    """The table of a comparison; that of the demo also says what is saved, and in what time."""
-    more = ("savings", "seconds") if demo else ()
+def _show(console: Console, found: Comparison, title: str, caption: str) -> None:
+    """The table of a comparison, and whether the cheapest way pays."""
     table = grid(title, caption=caption)
     table.add_column("group", justify="right")
     table.add_column("way to decide", overflow="fold")
-    for heading in ("cost", "more than the cheapest", *more):
-        table.add_column(heading, justify="right")
+    table.add_column("cost", justify="right")
+    table.add_column("more than the cheapest", justify="right")
     for place, one in enumerate(found.standings()):
         gap = f"{money(one.more, '', one.low, one.high)} ({span(one.low, one.high, '', one.more)})"
-        own = [row for row in found.rows if row["method"] == one.name]
-        seconds = sum(row["fit_seconds"] + row.get("predict_seconds", 0.0) for row in own)
-        extra = ("" if np.isnan(one.savings) else f"{one.savings:.1%}", f"{seconds:.2f}")
         table.add_row(
             str(one.group), escape(one.name), money(one.cost), gap if place else "",
-            *(extra if demo else ()),
             style="bold green" if one.group == 1 else None,
         )  # fmt: skip
     console.print(table)
@@ -289,11 +276,9 @@ def _show(
 
 LEGEND = (
     f"{GROUPS} A missed fraud costs its amount, a flag costs a review (5). Half of the payments "
-    "train, half test. The amount is known when a payment is decided. Savings: 1 - cost / cost of "
-    "the best single decision for all rows. Seconds: training and deciding, one thread. "
-    "LightGBM decides for the likeliest class, or with rows weighted by what an error costs, or, "
-    "calibrated (isotonic), for the least expected cost. MinCost is that rule with sigmoid "
-    "calibration."
+    "train, half test. The amount is known when a payment is decided. LightGBM decides for the "
+    "likeliest class, or with rows weighted by what an error costs, or, calibrated (isotonic), for "
+    "the least expected cost. MinCost is that rule with sigmoid calibration."
 )
 
 
@@ -309,24 +294,3 @@ def _fraud(n: int, seed: int) -> CostProblem:
     costs = {"fn": "amount", "fp": 5, "tp": 5}
     columns = Columns.learn(X, target="fraud", keep=["amount"])
     return CostProblem(LabelledRows(X, data.y), costs, columns, "fraud", {})
-
-
-def _write_demo_report(
-    console: Console, problem: CostProblem, pair: Any, path: Path, seed: int, rounds: int
-) -> None:
-    """Train CostBoost on the training rows, and write the report of the test rows."""
-    if find_spec("plotly") is None:
-        console.print(escape('No page: it needs plotly (pip install "costboost[report]").'))
-        return
-    from costboost import CostBoostClassifier
-
-    train, test = (problem.rows.take(index) for index in pair)
-    model = CostBoostClassifier(
-        problem.cost_matrix, n_estimators=rounds, ensemble=2, random_state=seed, n_jobs=1
-    )
-    problem.fit(model, train)
-    page = model.report(
-        typed_frame(model, test.X), test.y, path=path, amount="amount",
-        title="costboost demo: which payments to stop",
-    )  # fmt: skip
-    wrote(console, page, ": open it in a browser.")

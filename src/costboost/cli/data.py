@@ -1,63 +1,27 @@
-"""The command ``costboost data``: benchmark sets, and files of your own before a fit."""
+"""The command ``costboost data``: an example file, and files of your own before a fit."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
 from costboost.cli.failure import FOUND, collected_warnings
-from costboost.cli.options import (
-    AS_JSON,
-    DELIMITER,
-    ENCODING,
-    FORCE,
-    ProblemOptions,
-    check_output,
-    command,
-    option,
-)
-from costboost.cli.show import columns_json, columns_table, escape, grid, note, print_json, wrote
+from costboost.cli.options import AS_JSON, FORCE, ProblemOptions, check_output, command, option
+from costboost.cli.show import columns_json, columns_table, escape, note, print_json, wrote
 
 if TYPE_CHECKING:
     import polars as pl
 
 data = typer.Typer(
     name="data",
-    help="Write an example file, describe or check a file, list benchmark sets.",
+    help="Write an example file, or check a file before a fit.",
     no_args_is_help=True,
     add_completion=False,
 )
-
-
-@data.command("list")
-@command
-def list_sets(as_json: bool = AS_JSON) -> None:
-    """List the benchmark sets that can be loaded."""
-    names, from_folder = _sets()
-    if as_json:
-        print_json({"sets": names})
-        return
-    console = Console()
-    console.print(f"{len(names)} benchmark sets: {', '.join(names)}", highlight=False)
-    if not from_folder:
-        console.print("They are downloaded from OpenML when they are used.")
-    console.print("`costboost data describe NAME` says more about one.")
-
-
-def _sets() -> tuple[list[str], bool]:
-    """Sets of the folder of benchmark files; without one, those that OpenML has."""
-    from costboost.datasets import available
-    from costboost.datasets.files import OPENML
-
-    try:
-        found = list(available())
-    except FileNotFoundError:
-        found = []
-    return found or sorted(OPENML), bool(found)
 
 
 @data.command()
@@ -74,8 +38,8 @@ def example(
 
     need("polars", "data", "Writing tables")
     check_output(output, force=force, table=True)
-    with writer(output) as out:
-        out.write(payments(rows, seed, start))
+    with writer(output) as write:
+        write(payments(rows, seed, start))
     wrote(Console(), output, f": {rows:,} card payments.")
 
 
@@ -104,84 +68,6 @@ def payments(rows: int, seed: int, start: datetime) -> pl.DataFrame:
             "fraud": np.where(made.y == 1, "yes", "no"),
         }
     )
-
-
-@data.command()
-@command
-def describe(
-    name: str = typer.Argument(
-        ..., metavar="NAME|FILE", help="A set of `costboost data list`, or a file."
-    ),
-    delimiter: str | None = DELIMITER,
-    encoding: str | None = ENCODING,
-    as_json: bool = AS_JSON,
-) -> None:
-    """Say what a benchmark set or the columns of a file hold."""
-    from costboost.columns import open_source
-    from costboost.columns.columns import look
-    from costboost.columns.raw import as_texts, open_column
-
-    if not Path(name).exists() and name in _sets()[0]:
-        _describe_set(name, as_json)
-        return
-    source = open_source(name, delimiter=delimiter, encoding=encoding)
-    frame = source.read()
-    rows: list[dict[str, Any]] = []
-    for seen in look(frame).values():
-        column = seen.column()
-        texts = as_texts(open_column(frame[column.name]))[1]
-        distinct = [text for text in texts if text is not None]
-        rows.append(
-            {
-                "column": column.name,
-                "holds": column.kind,
-                "missing": column.missing,
-                "distinct": len(distinct),
-                "examples": distinct[:3],
-                "remark": "" if column.is_used else f"left out: {column.note}",
-            }
-        )
-    if as_json:
-        print_json({"rows": frame.height, "format": source.in_words(), "columns": rows})
-        return
-    console = Console()
-    console.print(f"{escape(name)}: {frame.height:,} rows ({source.in_words()})")
-    table = grid("", ["column", "holds"], ["missing", "distinct"])
-    table.add_column("examples; remarks", overflow="fold")
-    for row in rows:
-        table.add_row(
-            escape(row["column"]), row["holds"], f"{row['missing']:,}", f"{row['distinct']:,}",
-            escape(row["remark"] or ", ".join(row["examples"])),
-            style="yellow" if row["remark"] else None,
-        )  # fmt: skip
-    console.print(table)
-
-
-def _describe_set(name: str, as_json: bool) -> None:
-    import numpy as np
-
-    from costboost.datasets import load
-
-    found = load(name)
-    labels, counts = np.unique(found.y, return_counts=True)
-    values: dict[str, Any] = {
-        "name": found.name,
-        "rows": len(found.y),
-        "features": found.X.shape[1],
-        "classes": {str(label): int(n) for label, n in zip(labels, counts, strict=True)},
-        "positive": found.positive,
-        "costs": "of single rows" if found.costs is not None
-        else "an official matrix" if found.cost_matrix is not None else "none",
-        "split": found.split is not None,
-        "description": found.description,
-        "licence": found.licence,
-    }  # fmt: skip
-    if as_json:
-        print_json(values)
-        return
-    for key, value in values.items():
-        text = ", ".join(f"{k} {n:,}" for k, n in value.items()) if key == "classes" else str(value)
-        Console().print(f"{key}: {escape(text)}", highlight=False)
 
 
 @data.command()

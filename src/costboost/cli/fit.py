@@ -83,7 +83,6 @@ def fit(
     from costboost.cli.models import measure, save_model
     from costboost.columns import writer
     from costboost.costs.forms import columns_of
-    from costboost.report.headline import verdict
 
     console = Console(stderr=as_json, quiet=as_json)
     talk = Console(stderr=as_json, quiet=as_json or quiet)
@@ -121,15 +120,15 @@ def fit(
     model = task.model
     if len(held_out) < task.n_test:
         talk.print(f"Costs are measured on {len(held_out):,} of the {task.n_test:,} held-out rows.")
-    rules: Any = []
+    found = None
     if len(held_out) < 2:
         note(console, "No rows are held out, so nothing was measured.")
     else:
         with collected_warnings():  # those of the costs were told
-            case, rules, unit = measure(model, held_out, facts)
+            _, found = measure(model, held_out, facts)
         console.print()
-        console.print(money_table(rules, len(held_out), unit))
-        console.print(verdict(rules, float(case.weights.sum())).in_words(), highlight=False)
+        console.print(money_table(found, len(held_out)))
+        console.print(escape(found.verdict), highlight=False)
     n = task.n_train + (task.n_test if test is None else 0)
     if refit:
         with collected_warnings():
@@ -137,16 +136,19 @@ def fit(
         note(talk, f"The saved model was trained once more, on all {n:,} rows.")
     save_model(model, facts, model_file)
     if save_test is not None and len(held_out):
-        with writer(save_test, problem.source) as out:
-            out.write(held_out.X)
+        with writer(save_test, problem.source) as write:
+            write(held_out.X)
     console.print()
     wrote(console, model_file)
-    name, measured = escape(model_file), escape(save_test or test)
-    talk.print(f"Next:\n  costboost predict {name} new.csv -o decisions.csv", highlight=False)
-    if save_test is None and test is None:
-        talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
+    talk.print("Next:")
+    if found is None or found.verdict.answer == "pays":
+        first = f"costboost predict {model_file} new.csv -o decisions.csv"
     else:
-        talk.print(f"  costboost report {name} {measured} -o report.html", highlight=False)
+        first = f"costboost compare {asked.table} ... shows whether another way to decide pays"
+    second = f"costboost report {model_file} {save_test or test} -o report.html"
+    if save_test is None and test is None:
+        second = "--save-test held_out.csv keeps the held-out rows for report and monitor"
+    talk.print(f"  {escape(first)}\n  {escape(second)}", highlight=False)
     if as_json:
         print_json(
             {
@@ -162,7 +164,7 @@ def fit(
                     "rows": task.n_test,
                     "measured_rows": len(held_out),
                     "how": task.how,
-                    "ways_to_decide": rules,
+                    "ways_to_decide": [] if found is None else found.rules,
                 },
             }
         )
@@ -195,6 +197,8 @@ def _trained(task: Task, talk: Console) -> list[str]:
     if not bar:
         costs = escape(task.model.costs_)
         talk.print(f"\n[bold]What decisions cost[/bold]\n{costs}", highlight=False)
+    if getattr(task.model, "members_", None) and task.model.members_.remark:
+        note(talk, task.model.members_.remark)
     return remarks
 
 
@@ -227,24 +231,18 @@ def _in_memory(
 
 
 def is_too_large(source: Source) -> bool:
-    """Whether a file would take too much of the free memory."""
+    """Whether the rows of a file would take more than a quarter of this machine's memory."""
     growth = {"csv": 3.0, "jsonl": 3.0, "parquet": 8.0, "arrow": 2.0}[source.format]
     packed = any(path.suffix.lower() in (".gz", ".zst") for path in source.paths)
-    return source.size * growth * (6.0 if packed else 1.0) > 0.4 * free_memory()
+    return source.size * growth * (6.0 if packed else 1.0) > memory() / 4
 
 
-def free_memory() -> float:
-    """Bytes of memory that are free, as far as the system tells."""
+def memory() -> float:
+    """Bytes of memory that this machine has, as far as the system tells."""
     try:
-        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return float(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) / 2
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
-        return 8e9
+        return 16e9
 
 
 def _check_disk(asked: ProblemOptions, learner: LearnerOptions, given: dict[str, Any]) -> None:
@@ -296,9 +294,9 @@ def _on_disk(
                 if rows.weights is not None:
                     known = known.with_columns(pl.Series(facts["weight"], rows.weights))
                 drawn = rng.random(known.height) < share
-                for place, out in enumerate((train, tests)):
+                for place, write in enumerate((train, tests)):
                     part = known.filter(drawn if place else ~drawn)
-                    out.write(part)
+                    write(part)
                     counts[place] += part.height
 
     def fit() -> None:

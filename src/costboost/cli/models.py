@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from costboost.cli.problem import CostProblem, LabelledRows
-    from costboost.report.headline import RuleCost
+    from costboost.report import Case
+    from costboost.report.headline import Headline
 
 FLAGSHIP = "CostBoost"
 
@@ -115,8 +117,8 @@ def typed_frame(model: Any, frame: pl.DataFrame, where: str = "The file") -> pd.
 
 def measure(
     model: Any, rows: LabelledRows, facts: Mapping[str, Any], **more: Any
-) -> tuple[Any, Any, str]:
-    """The rows as `costboost.report` takes them, what rules cost there, and what is drawn."""
+) -> tuple[Case, Headline]:
+    """The rows as `costboost.report` takes them, and what rules cost there."""
     # The rules: the best constant decision, doing nothing if named, the threshold 0.5, the model.
     from costboost.report import make_case
     from costboost.report.case import case_of
@@ -134,8 +136,7 @@ def measure(
     X = typed_frame(model, rows.X)
     if not model._lack_of_probabilities():
         case = case_of(model, X, rows.y, rows.weights, **more)
-        found = headline(case)
-        return case, found.rules, found.unit
+        return case, headline(case)
     k = len(model.classes_)
     case = make_case(
         rows.y, np.full((len(rows), k), 1.0 / k), classes=model.classes_,
@@ -144,8 +145,7 @@ def measure(
         decided=model.predict(X), sample_weight=rows.weights, **more,
     )  # fmt: skip
     found = headline(case)
-    rules: list[RuleCost] = [rule for rule in found.rules if rule.key != "likeliest"]
-    return case, rules, found.unit
+    return case, replace(found, rules=[rule for rule in found.rules if rule.key != "likeliest"])
 
 
 # --- files -------------------------------------------------------------------------------------

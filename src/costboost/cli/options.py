@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
@@ -86,12 +87,28 @@ def check_output(
     """Refuse to replace what is read, and without --force what exists, before any work is done."""
     # `table`: the ending must be that of a table. `model`: models of ours may be replaced.
     from costboost.cli.models import is_model_file
-    from costboost.columns import check_output
+    from costboost.columns.files import WRITTEN, TableError, find_files
 
-    if path is not None:
-        inputs = [one for one in reads if one is not None]
-        replaces = is_model_file if model and not force else force
-        check_output(path, table, inputs=inputs, replaces=replaces)
+    if path is None or str(path) == "-":
+        return
+    target = Path(path)
+    if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
+        raise TableError(f"The folder {target.parent} of {path} does not exist. Make it first.")
+    if target.is_dir():
+        raise TableError(f"{path} is a folder. Name a file in it.")
+    if table and target.suffix.lower() not in WRITTEN:
+        raise TableError(
+            f"The ending of {path} must say how to write it: {', '.join(sorted(WRITTEN))}."
+        )
+    if not target.exists():
+        return
+    for read in (str(one) for one in reads if one is not None):
+        if read != "-" and any(target.samefile(file) for file in find_files(read)):
+            raise TableError(f"{path} is read as well ({read}). Name another file to write.")
+    if not target.is_file():
+        raise TableError(f"{path} is not an ordinary file. Name another one.")
+    if not (force or (model and is_model_file(target))):
+        raise TableError(f"{path} exists. Name another file, or add --force to replace it.")
 
 
 def listed(names: list[str] | None) -> list[str]:

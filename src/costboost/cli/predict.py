@@ -93,13 +93,13 @@ def predict(
     counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
     comma = any(column.decimal == "," for column in columns.used)
     how = {"decimal_comma": comma, "safe_cells": safe_cells}
-    with collected_warnings() as remarks, writer(output, source, **how) as out:
+    with collected_warnings() as remarks, writer(output, source, **how) as write:
         per_time = time_column or facts.get("time")
         plan = _allocated(model, source, batch_rows, limits, per, per_time)
         for frame, X in _batches(source, columns, batch_rows, expressions_in(model.cost_matrix)):
             codes = None if plan is None else plan.codes[done : done + len(X)]
             codes, costs, new = _decided(model, X, codes, explain)
-            out.write(_beside(frame, new, listed(keep), prefix, source.name))
+            write(_beside(frame, new, listed(keep), prefix, source.name))
             counts += np.bincount(codes, minlength=len(decisions))
             sums += np.bincount(codes, costs, minlength=len(decisions))
             done += len(X)

@@ -14,7 +14,6 @@ from costboost.cli.options import (
     AS_JSON,
     FORCE,
     MODEL_FILE,
-    PLOT,
     ScoringOptions,
     check_output,
     command,
@@ -53,7 +52,6 @@ def report(
     """Write a page about what the decisions cost on rows the model was not trained on."""
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
     from costboost.report import report_data, write_report
-    from costboost.report.headline import verdict
 
     need("plotly", "report", "costboost report")
     check_output(path, asked.model, asked.table, force=force)
@@ -73,7 +71,7 @@ def report(
     priced = (name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f")
     console = Console(stderr=as_json, quiet=as_json)
     with console.status("Computing the report"):
-        case, rules, unit_of_rows = measure(
+        case, found = measure(
             model, rows, {**facts, "nothing": nothing or facts.get("nothing")}, unit=unit,
             amount=amount or next(priced, None),
             title=title or f"Cost report: {columns.target} in {source.name}",
@@ -82,10 +80,10 @@ def report(
         )  # fmt: skip
         page = write_report(report_data(case), path)
     if as_json:
-        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
+        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": found.rules})
         return
-    console.print(money_table(rules, len(rows), unit_of_rows))
-    console.print(verdict(rules, float(case.weights.sum())).in_words(case.unit), highlight=False)
+    console.print(money_table(found, len(rows)))
+    console.print(escape(found.verdict.in_words(unit)), highlight=False)
     console.print()
     wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 
@@ -100,35 +98,19 @@ def monitor(
         metavar="FILE",
     ),
     false_alarm_rate: float = option(0.01, "Chance of any alarm if nothing has changed."),
-    plot: Path | None = PLOT,
-    force: bool = FORCE,
     as_json: bool = AS_JSON,
 ) -> None:
     """Compare new rows with a reference: what they will cost, and what has changed."""
     # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
     from costboost.monitor import Monitor
 
-    if plot is not None:
-        need("matplotlib", "plots", "--plot")
-    check_output(plot, asked.model, asked.table, reference, force=force)
     model, _ = asked.load("so the cost of new rows cannot be predicted")
     old = _snapshot(model, asked.open(reference))
     found = Monitor(old, false_alarm_rate=false_alarm_rate).check(_snapshot(model, asked.open()))
-    if plot is not None:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from costboost.plots import MonitorDisplay
-
-        figure: Any = MonitorDisplay.from_report(found).plot().figure_
-        figure.savefig(plot, bbox_inches="tight")
     if as_json:
         print_json(found.to_dict())
     else:
-        console = Console()
-        _show_monitor(console, found)
-        if plot is not None:
-            wrote(console, plot)
+        _show_monitor(Console(), found)
     if found.alarms:
         raise typer.Exit(FOUND)
 

@@ -32,11 +32,12 @@ def reproduce(
         False, "Write the pages from the results, or from the kept summaries.", "--pages"
     ),
     output: Path = option(Path("costboost-results"), "Results folder; a stopped run continues."),
+    fresh: bool = option(False, "Do not start from the rows kept beside the pages.", "--fresh"),
     jobs: int = option(-1, "Processes; -1 is one per core."),
     data: Path | None = option(
         None, "Folder with the benchmark files.", exists=True, file_okay=False
     ),
-    docs: Path = option(Path("docs/papers"), "Folder of the pages."),
+    docs: Path = option(Path("docs/papers"), "Folder of the pages and of the rows kept there."),
 ) -> None:
     """Run a paper's table or figure again, and print our figures beside the paper's."""
     console = Console()
@@ -73,7 +74,9 @@ def reproduce(
         seed=seed,
     )
     try:
-        failed = papers.run_and_show(console, chosen, options, output, jobs, form)
+        failed = papers.run_and_show(
+            console, chosen, options, output, jobs, form, None if fresh else docs
+        )
         if pages:
             papers.write_pages(console, docs, output, options)
     except (CannotRunError, OSError) as error:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich import markup
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from costboost._words import money, span
@@ -18,7 +17,7 @@ from costboost.cli.failure import printable
 
 if TYPE_CHECKING:
     from costboost.columns import Columns
-    from costboost.report.headline import RuleCost
+    from costboost.report.headline import Headline
 
 MOST_COLUMNS = 40
 """A table of columns shows at most this many features; the others are counted."""
@@ -53,12 +52,6 @@ def warn(console: Console, *texts: str) -> None:
     """What may be wrong."""
     for text in texts:
         console.print(f"[yellow]Warning:[/yellow] {escape(text)}", highlight=False)
-
-
-def progress(console: Console) -> Progress:
-    """A bar that is gone when the work is done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, console=console, transient=True)
 
 
 def wrote(console: Console, path: Any, more: str = ".") -> None:
@@ -107,17 +100,16 @@ def columns_json(columns: Columns) -> list[dict[str, Any]]:
     ]
 
 
-def money_table(rules: Sequence[RuleCost], n: int, unit: str) -> Table:
+def money_table(found: Headline, n: int) -> Table:
     """What each rule costs on held-out rows, and what the model saves against it."""
-    # ``unit`` is what the intervals take as draws, rows or days.
     table = grid(
         f"Total cost on {n:,} rows that the model has not seen",
         ["way to decide"], ["cost", "95 % interval", "the model saves"],
-        caption=f"Intervals: 95 %, of sums by {unit}.",
+        caption=f"Intervals: 95 %, of sums by {found.unit}.",
     )  # fmt: skip
     # One number of decimals for the whole table, that of its largest amount.
-    amounts = [x for rule in rules for part in (rule.cost, rule.saving) for x in part]
-    for rule in rules:
+    amounts = [x for rule in found.rules for part in (rule.cost, rule.saving) for x in part]
+    for rule in found.rules:
         is_model = rule.key == "model"
         cost, saved = (money(one.value, "", *amounts) for one in (rule.cost, rule.saving))
         costs, saves = (span(one.low, one.high, "", *amounts) for one in (rule.cost, rule.saving))

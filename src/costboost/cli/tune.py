@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -12,6 +12,9 @@ from costboost.cli.failure import collected_warnings
 from costboost.cli.options import LearnerOptions, ProblemOptions, check_output, command, option
 from costboost.cli.show import escape, grid, money_table, note, print_json, warn, wrote
 from costboost.columns import TableError, need
+
+if TYPE_CHECKING:
+    from costboost.report.headline import Headline
 
 
 @command
@@ -65,7 +68,7 @@ def tune(
     warn(console, *remarks)
     facts = problem.facts or {}
     rivals = {"Default settings": plain.predict(held_out.X)}
-    _, rules, unit = measure(search.best_estimator_, held_out, facts, rivals=rivals)
+    _, found = measure(search.best_estimator_, held_out, facts, rivals=rivals)
     if path is not None:
         save_model(search.best_estimator_, facts, path)
     if as_json:
@@ -75,14 +78,14 @@ def tune(
                 "trials": done,
                 "pruned": pruned,
                 "best": best,
-                "held_out": {"rows": len(held_out), "how": words, "ways_to_decide": rules},
+                "held_out": {"rows": len(held_out), "how": words, "ways_to_decide": found.rules},
                 "model": None if path is None else str(path),
             }
         )
         return
     console = Console()
     console.print(f"[bold]Best settings[/bold] of {done} trials ({pruned} stopped early)")
-    _show(console, best, plain.get_params(deep=False), rules, unit, len(held_out))
+    _show(console, best, plain.get_params(deep=False), found, len(held_out))
     where = f"[bold]{escape(str(study))}[/bold]"
     console.print(f"\nThe trials are in {where}. For more of them, raise --trials.")
     if path is not None:
@@ -90,15 +93,15 @@ def tune(
 
 
 def _show(
-    console: Console, best: dict[str, Any], known: dict[str, Any], rules: Any, unit: str, n: int
+    console: Console, best: dict[str, Any], known: dict[str, Any], found: Headline, n: int
 ) -> None:
     table = grid("", ["parameter"], ["default", "best"])
     for name, value in best.items():
         table.add_row(name, str(known[name]), _word(value))
     console.print(table)
     console.print()
-    console.print(money_table(rules, n, unit))
-    saving = next(rule for rule in rules if rule.key == "rival").saving
+    console.print(money_table(found, n))
+    saving = found.rule("rival").saving
     if saving.low <= 0 <= saving.high:
         console.print("On these rows the best settings are not distinguishable from the defaults.")
     elif saving.high < 0:

@@ -11,8 +11,6 @@ from costboost.columns.columns import Column, ColumnError, Columns, TypedRows
 from costboost.columns.files import (
     Source,
     TableError,
-    Writer,
-    check_output,
     need,
     open_source,
     unknown_column,
@@ -20,6 +18,6 @@ from costboost.columns.files import (
 )
 
 __all__ = [
-    "Column", "ColumnError", "Columns", "Source", "TableError", "TypedRows", "Writer",
-    "check_output", "need", "open_source", "unknown_column", "writer",
+    "Column", "ColumnError", "Columns", "Source", "TableError", "TypedRows", "need", "open_source",
+    "unknown_column", "writer",
 ]  # fmt: skip

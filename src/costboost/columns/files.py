@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -34,19 +34,16 @@ _ENDINGS = {
     "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
     "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl",
 }  # fmt: skip
-_WRITTEN = {
+# Endings of tables that are written.
+WRITTEN = {
     ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "arrow", ".feather": "arrow", ".jsonl": "jsonl", ".ndjson": "jsonl",
 }  # fmt: skip
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _QUOTED = re.compile(r'(?:^|(?<=[,;\t|]))"(?:[^"]|"")*"', re.MULTILINE)
-_BYTE_ORDER = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_BYTE_ORDER = {
+    codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
 
 
 class TableError(ValueError):
@@ -237,11 +234,7 @@ def reading(name: str) -> Iterator[None]:
 
 
 def open_source(
-    spec: str | os.PathLike[str],
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    stdin: IO[bytes] | None = None,
+    spec: str | os.PathLike[str], *, delimiter: str | None = None, encoding: str | None = None
 ) -> Source:
     r"""Find the files that a user means, and how they are written.
 
@@ -251,8 +244,6 @@ def open_source(
         A file, a folder, a pattern such as ``"2026-*.csv"``, or ``"-"`` for the standard input.
     delimiter, encoding : str, optional
         How CSV files are written; detected by default.
-    stdin : binary file, optional
-        In place of the standard input.
 
     Returns
     -------
@@ -276,7 +267,7 @@ def open_source(
     """
     need("polars", "data", "Reading tables")
     name = os.fspath(spec)
-    paths = (_spooled(stdin or sys.stdin.buffer),) if name == "-" else _found(name)
+    paths = (_spooled(sys.stdin.buffer),) if name == "-" else find_files(name)
     name = "standard input" if name == "-" else name
     size = sum(path.stat().st_size for path in paths)
     kinds = {path: _format(path) for path in paths}
@@ -303,8 +294,9 @@ def open_source(
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if delimiter is not None and len(delimiter) != 1:
         raise TableError(f"--delimiter must be one character or 'tab', got {delimiter!r}.")
-    found, newline = delimiter_of(text), _newline_of(text)
-    first = text.partition(newline)[0]
+    end = re.search(r"\r\n|\n|\r", text)  # \r alone: of old Macintosh programs
+    newline = end[0] if end else "\n"
+    found, first = delimiter_of(text), text.partition(newline)[0]
     if delimiter is not None and delimiter != found and delimiter not in first:
         raise TableError(
             f"{name} has no {_DELIMITERS.get(delimiter, repr(delimiter))} in its first line, so it "
@@ -314,7 +306,8 @@ def open_source(
     return Source(name, paths, kind, delimiter or found, encoding, size, newline)
 
 
-def _found(name: str) -> tuple[Path, ...]:
+def find_files(name: str) -> tuple[Path, ...]:
+    """The files that a user means: one, those of a folder, or those of a pattern."""
     path = Path(name)
     if path.is_dir():
         paths = sorted(p for p in path.iterdir() if _ending(p) in _ENDINGS)
@@ -330,7 +323,8 @@ def _found(name: str) -> tuple[Path, ...]:
         return tuple(paths)
     folder = path.parent if path.parent.is_dir() else Path()
     # Names are compared without their endings, which are alike in any folder of tables.
-    stems = {file.name.partition(".")[0]: file for file in folder.iterdir()}
+    tables = (file for file in folder.iterdir() if _ending(file) in _ENDINGS)
+    stems = {file.name.partition(".")[0]: file for file in tables}
     near = nearest(path.name.partition(".")[0], stems, cutoff=0.75)
     hint = f" Did you mean {folder / stems[near[0]].name}?" if near else ""
     raise TableError(f"There is no file {name}.{hint}")
@@ -367,11 +361,9 @@ def _format(path: Path) -> str:
 def _encoding(path: Path) -> str:
     """By the byte order mark, else UTF-8 if the whole file is valid, else Windows-1252."""
     head = _head(path, 4)
-    for mark, name in _BYTE_ORDER:
+    for mark, name in _BYTE_ORDER.items():
         if head.startswith(mark):
             return name
-    if len(head) == 4 and head[1:2] == b"\0" and head[0:1] != b"\0":
-        return "utf-16-le"
     decoder = codecs.getincrementaldecoder("utf-8")()
     with _opened(path) as file:  # a letter with an accent may come late
         try:
@@ -393,14 +385,6 @@ def delimiter_of(text: str) -> str:
         if widths[0] > 1 and rank > best_rank:
             best, best_rank = delimiter, rank
     return best
-
-
-def _newline_of(text: str) -> str:
-    r"""How lines end: \n, \r\n, or \r alone (old Macintosh programs)."""
-    line, found, _ = text.partition("\n")
-    if not found:
-        return "\r" if "\r" in text else "\n"
-    return "\r\n" if line.endswith("\r") else "\n"
 
 
 def _check_header(line: str, delimiter: str, where: str) -> None:
@@ -449,75 +433,6 @@ def _scratch() -> Path:
 # --- writing -----------------------------------------------------------------------------------
 
 
-class Writer:
-    """Writes batches of rows to one file; made by `writer`.
-
-    Parameters
-    ----------
-    file : binary file
-        Where to write.
-    kind : str
-        The format: the ending of a file name.
-    like : Source, optional
-        Text is written as in these files: delimiter, encoding, ends of lines.
-    decimal_comma : bool, default=False
-        Whether numbers have a decimal comma in text.
-    safe_cells : bool, default=False
-        Whether text that a spreadsheet would take for a formula begins with an apostrophe.
-    """
-
-    def __init__(
-        self, file: IO[bytes], kind: str, like: Source | None = None, *,
-        decimal_comma: bool = False, safe_cells: bool = False,
-    ) -> None:  # fmt: skip
-        self._file = file
-        self._kind = kind
-        self._safe = safe_cells
-        text = like if like is not None and like.is_text else Source("", (), "csv", ",", "utf-8")
-        self._encoder = codecs.getincrementalencoder(text.encoding)()
-        self._csv: dict[str, Any] = {
-            "separator": "\t" if kind == "tsv" else text.delimiter,
-            "line_terminator": text.newline or "\n",
-            "decimal_comma": decimal_comma,
-        }
-        self._arrow: Any = None
-        self._begun = False
-
-    def write(self, frame: pl.DataFrame) -> None:
-        """Append rows."""
-        if self._safe:
-            frame = _changed(frame, _FORMULA, "'${0}")
-        if self._file.isatty():  # a terminal would obey escape sequences
-            frame = _changed(frame, _CONTROL, "?")
-        if self._kind in ("csv", "tsv"):
-            text = frame.write_csv(include_header=not self._begun, **self._csv)
-            try:
-                self._file.write(self._encoder.encode(text))
-            except UnicodeEncodeError as error:
-                raise TableError(
-                    f"{text[error.start]!r} cannot be written in {error.encoding}, the encoding of "
-                    "the rows that were read. Name an output that ends with .parquet or .jsonl."
-                ) from error
-        elif self._kind == "jsonl":
-            frame.write_ndjson(self._file)
-        else:
-            table = frame.to_arrow()
-            if self._arrow is None:
-                self._schema = table.schema
-                if self._kind == "parquet":
-                    parquet = import_module("pyarrow.parquet")
-                    self._arrow = parquet.ParquetWriter(self._file, self._schema)
-                else:
-                    self._arrow = import_module("pyarrow").ipc.new_file(self._file, self._schema)
-            self._arrow.write_table(table.cast(self._schema))
-        self._begun = True
-
-    def close(self) -> None:
-        """Write what is left."""
-        if self._arrow is not None:
-            self._arrow.close()
-
-
 # What a spreadsheet runs; negative numbers are none.
 _FORMULA = r"(?s)^(?:[=@\t\r].*|[+-].*[^\d.,eE+-].*)$"
 _CONTROL = r"[\p{Cc}--[\n\t]]"
@@ -533,54 +448,14 @@ def _changed(frame: pl.DataFrame, pattern: str, new: str) -> pl.DataFrame:
     return frame.rename(dict(zip(frame.columns, names, strict=True)))
 
 
-def check_output(
-    path: str | os.PathLike[str],
-    kinds: bool = True,
-    *,
-    inputs: Iterable[str | os.PathLike[str]] = (),
-    replaces: bool | Callable[[Path], bool] = True,
-) -> None:
-    """Raise a `TableError` if a file must not or cannot be written, before any work is done.
-
-    Parameters
-    ----------
-    path : str or path
-        The file to write; ``"-"`` is the standard output.
-    kinds : bool, default=True
-        Whether its ending must be that of a table.
-    inputs : iterable of str or path
-        What is read, as for `open_source`: none of these files is replaced.
-    replaces : bool or function of a path, default=True
-        Whether a file that exists may be replaced.
-    """
-    name = os.fspath(path)
-    if name == "-":
-        return
-    target = Path(name)
-    if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
-        raise TableError(f"The folder {target.parent} of {name} does not exist. Make it first.")
-    if target.is_dir():
-        raise TableError(f"{name} is a folder. Name a file in it.")
-    if kinds and target.suffix.lower() not in _WRITTEN:
-        raise TableError(
-            f"The ending of {name} must say how to write it: {', '.join(sorted(_WRITTEN))}."
-        )
-    if not target.exists():
-        return
-    for given in inputs:
-        spec = os.fspath(given)
-        if spec != "-" and any(target.samefile(file) for file in _found(spec)):
-            raise TableError(f"{name} is read as well ({spec}). Name another file to write.")
-    if not target.is_file():
-        raise TableError(f"{name} is not an ordinary file. Name another one.")
-    if not (replaces(target) if callable(replaces) else replaces):
-        raise TableError(f"{name} exists. Name another file, or add --force to replace it.")
-
-
 @contextmanager
 def writer(
-    path: str | os.PathLike[str], like: Source | None = None, **how: bool
-) -> Iterator[Writer]:
+    path: str | os.PathLike[str],
+    like: Source | None = None,
+    *,
+    decimal_comma: bool = False,
+    safe_cells: bool = False,
+) -> Iterator[Callable[[pl.DataFrame], None]]:
     """Open a table to write; the file appears when the block ends without an error.
 
     Parameters
@@ -588,23 +463,59 @@ def writer(
     path : str or path
         Its ending says the format; ``"-"`` writes CSV to the standard output.
     like : Source, optional
-        Text is written as in these files.
-    **how : bool
-        ``decimal_comma`` and ``safe_cells`` of `Writer`.
+        Text is written as in these files: delimiter, encoding, ends of lines.
+    decimal_comma : bool, default=False
+        Whether numbers have a decimal comma in text.
+    safe_cells : bool, default=False
+        Whether text that a spreadsheet would take for a formula begins with an apostrophe.
 
     Yields
     ------
-    Writer
-        Takes batches of rows.
+    function of a polars.DataFrame
+        Writes a batch of rows.
     """
-    check_output(path)
-    if os.fspath(path) == "-":
+    is_output = os.fspath(path) == "-"
+    kind = "csv" if is_output else WRITTEN[Path(path).suffix.lower()]
+    text = like if like is not None and like.is_text else Source("", (), "csv", ",", "utf-8")
+    encoder = codecs.getincrementalencoder(text.encoding)()
+    separator = "\t" if kind == "tsv" else text.delimiter
+    arrow: Any = None
+    schema: Any = None
+    is_first = True
+
+    def write(frame: pl.DataFrame) -> None:
+        nonlocal arrow, schema, is_first
+        if safe_cells:
+            frame = _changed(frame, _FORMULA, "'${0}")
+        if file.isatty():  # a terminal would obey escape sequences
+            frame = _changed(frame, _CONTROL, "?")
+        if kind in ("csv", "tsv"):
+            lines = frame.write_csv(
+                include_header=is_first, separator=separator, decimal_comma=decimal_comma,
+                line_terminator=text.newline or "\n",
+            )  # fmt: skip
+            try:
+                file.write(encoder.encode(lines))
+            except UnicodeEncodeError as error:
+                raise TableError(
+                    f"{lines[error.start]!r} cannot be written in {error.encoding}, the encoding "
+                    "of the rows that were read. Name an output that ends with .parquet or .jsonl."
+                ) from error
+        elif kind == "jsonl":
+            frame.write_ndjson(file)
+        else:
+            table = frame.to_arrow()
+            if arrow is None:
+                pyarrow = import_module("pyarrow.parquet" if kind == "parquet" else "pyarrow.ipc")
+                make = pyarrow.ParquetWriter if kind == "parquet" else pyarrow.new_file
+                schema = table.schema
+                arrow = make(file, schema)
+            arrow.write_table(table.cast(schema))
+        is_first = False
+
+    with nullcontext(sys.stdout.buffer) if is_output else replaced(Path(path)) as file:
         sys.stdout.flush()
-        yield Writer(sys.stdout.buffer, "csv", like, **how)
-        sys.stdout.buffer.flush()
-        return
-    target = Path(path)
-    with replaced(target) as file:
-        out = Writer(file, _WRITTEN[target.suffix.lower()], like, **how)
-        yield out
-        out.close()
+        yield write
+        if arrow is not None:
+            arrow.close()
+        file.flush()

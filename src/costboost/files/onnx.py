@@ -12,41 +12,29 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from scipy.special import softmax
-from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats, Ints
-from costboost.boosting.classifiers import (
-    TIE,
-    BinaryBoostingClassifier,
-    BoostingClassifier,
-    shares,
-)
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.columns import Columns
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
-from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
 from costboost.gbm.models import MOST, Design, NetworkModel, ProbabilityHead
-from costboost.learners.adapter import ClassRule
-from costboost.learners.base import ConstantRule, Ensemble
-from costboost.learners.ensembles import CoordinateEnsemble, Mixture, PairEnsemble, stochastic
-from costboost.learners.tree import TreeEnsemble, TreeRule
-from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees, from_sklearn
+from costboost.learners.tree import TreeEnsemble
+from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees
 
 _OPSETS = {"": 18, "ai.onnx.ml": 5}
 # The newest that the oldest runtime with version 5 of the tree operator reads.
 _IR_VERSION = 10
 # Names of outputs and of inner values.
-_TAKEN = ("features", "costs", "labels", "probabilities", "expected_costs", "scores", "decision")
+_TAKEN = ("features", "costs", "labels", "probabilities", "expected_costs", "decision")
 # How the parts of a date are computed; times that say how far from UTC they are become UTC first.
 _PARTS = {
     "month": "1 to 12", "day": "day of the month, 1 to 31", "weekday": "1 (Monday) to 7 (Sunday)",
@@ -59,7 +47,6 @@ def to_onnx(
     path: str | os.PathLike[str] | None = None,
     *,
     costs: bool = False,
-    exact: bool = False,
 ) -> Any:
     """Write a fitted classifier as an ONNX model.
 
@@ -76,15 +63,12 @@ def to_onnx(
     Parameters
     ----------
     model : classifier
-        A fitted `CostBoostClassifier`, or an algorithm whose weak rules are trees.
+        A fitted `CostBoostClassifier`, or an algorithm for two classes whose weak rules are trees.
     path : str or path, optional
         The file to write; without it the model is only returned.
     costs : bool, default=False
         Whether the graph decides as ``predict(X, costs=...)``: it has the input ``costs``, the
         rows' own cost matrices. Without it the graph decides as ``predict(X)``.
-    exact : bool, default=False
-        Whether sums of trees must not depend on the number of threads of the runtime; takes
-        memory for a number per row and tree. With one thread sums are exact anyway.
 
     Returns
     -------
@@ -93,19 +77,18 @@ def to_onnx(
     """
     check_is_fitted(model)
     _check_costs(model, costs)
-    graph = _Graph(model.n_features_in_, exact, getattr(model, "columns_", None))
+    graph = _Graph(model.n_features_in_, getattr(model, "columns_", None))
     if not costs and varies(getattr(model, "cost_matrix", None)) and model._decides_by_costs():
         _price(graph, model)
     if isinstance(model, BinaryBoostingClassifier):
         outputs = _of_two(graph, model, costs)
-    elif isinstance(model, BoostingClassifier):
-        outputs = _of_several(graph, model, costs)
     elif hasattr(model, "heads_"):
         outputs = _of_heads(graph, model, costs)
     else:
         raise ValueError(
-            f"to_onnx takes CostBoostClassifier and the algorithms whose weak rules are trees, got "
-            f"{type(model).__name__}. Convert the estimator inside it with its own tools."
+            "to_onnx takes CostBoostClassifier and the algorithms for two classes whose weak rules "
+            f"are trees, got {type(model).__name__}. Save it with model.save, or fit a "
+            "CostBoostClassifier."
         )
     made = graph.model(outputs, model, costs)
     if path is not None:
@@ -144,7 +127,7 @@ def _are_arithmetic(model: Any) -> bool:
 class _Graph:
     """Nodes and constants, with names made up on the way."""
 
-    def __init__(self, n_features: int, exact: bool, columns: Columns | None = None) -> None:
+    def __init__(self, n_features: int, columns: Columns | None = None) -> None:
         try:
             import onnx
             import onnx.helper
@@ -154,7 +137,7 @@ class _Graph:
                 "to_onnx needs onnx. Install it with: pip install 'costboost[onnx]'"
             ) from error
         self.onnx = onnx
-        self.n_features, self.exact = n_features if columns is None else columns.n_inputs, exact
+        self.n_features = n_features if columns is None else columns.n_inputs
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self._known: dict[tuple[Any, ...], str] = {}
@@ -247,9 +230,6 @@ class _Graph:
 
     def squeezed(self, column: str) -> str:
         return self("Squeeze", column, self.constant([1], np.int64))
-
-    def over_columns(self, operator: str, matrix: str, axis: int = 1) -> str:
-        return self(operator, matrix, self.constant([axis], np.int64), keepdims=1)
 
     def model(self, outputs: Mapping[str, str], model: Any, costs: bool) -> Any:
         """The model: inputs and outputs declared, and checked by onnx."""
@@ -392,21 +372,13 @@ def _scores(graph: _Graph, trees: Trees) -> str:
     """The scores of a table of trees, (n, n_scores)."""
     k = trees.n_scores
     if not len(trees.roots):
-        first = graph.columns("features", [0])
-        return graph("Where", graph("IsNaN", first), trees.base[None], trees.base[None])
-    if not graph.exact:
-        return _trees(graph, trees, k)
-    shape = graph.constant([-1, len(trees.roots) // k, k], np.int64)
-    return _added(graph, graph("Reshape", _trees(graph, trees, len(trees.roots)), shape), 0.0)
-
-
-def _trees(graph: _Graph, trees: Trees, n_targets: int) -> str:
-    """A node with all trees of a table; tree t adds to target t % n_targets."""
+        any_column = graph.columns("features", [0])
+        return graph("Where", graph("IsNaN", any_column), trees.base[None], trees.base[None])
     values = trees.values.copy()
-    target = np.repeat(np.arange(len(trees.roots)) % n_targets, trees.sizes + 1)
+    target = np.repeat(np.arange(len(trees.roots)) % k, trees.sizes + 1)  # tree t adds to t % k
     if trees.base.any():  # carried by the first tree of each score
         owner = np.repeat(np.arange(len(trees.roots)), trees.sizes + 1)
-        first = owner < trees.n_scores
+        first = owner < k
         values[first] += trees.base[owner[first]]
     table, column, threshold = _questions(graph, trees)
     # A tree of one leaf becomes a split whose sides are the same.
@@ -423,7 +395,7 @@ def _trees(graph: _Graph, trees: Trees, n_targets: int) -> str:
     return graph(
         "TreeEnsemble",
         table,
-        n_targets=n_targets,
+        n_targets=k,
         aggregate_function=1,
         post_transform=0,
         tree_roots=roots.tolist(),
@@ -595,7 +567,8 @@ def _cheapest(graph: _Graph, proba: str, model: Any, costs: str = "costs") -> di
     k = len(model.classes_)
     rows = [graph("Gather", costs, graph.constant(j, np.int64), axis=1) for j in range(k)]
     parts = [graph.columns(proba, [j]) for j in range(k)]
-    least = [graph.over_columns("ReduceMin", C) for C in rows]
+    axis = graph.constant([1], np.int64)
+    least = [graph("ReduceMin", C, axis, keepdims=1) for C in rows]
     above = graph.total(
         graph("Mul", p, graph("Sub", C, low)) for p, C, low in zip(parts, rows, least, strict=True)
     )
@@ -607,163 +580,3 @@ def _cheapest(graph: _Graph, proba: str, model: Any, costs: str = "costs") -> di
     if any("costs" in node.output for node in graph.nodes):
         winner = _refused(graph, winner, len(model.decisions_))
     return {"probabilities": proba, "expected_costs": expected, "decision": winner}
-
-
-# -- votes of several classes -------------------------------------------------------------------
-
-
-def _of_several(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
-    """Outputs of an algorithm for several classes."""
-    # It settles ties as the classifier does: of scores that are equal up to rounding, the decision
-    # that was cheapest for all training rows wins.
-    owner = type(model).__name__
-    d = len(model.decisions_)
-    link = _link(model) if same_labels(model.decisions_, model.classes_) else None
-    by_cost = costs or model._decides_by_costs()
-    if by_cost and link is None:
-        raise ValueError(
-            f"{owner} has no probabilities of the classes, so its graph cannot use costs. Leave "
-            "costs out."
-        )
-    if not model.n_iter_:
-        raise ValueError(f"to_onnx needs a rule, and {owner} was fitted without any.")
-    scores = _sums(graph, model._ensemble, d, owner)
-    winner = _winner(graph, scores, model._by_cost)
-    outputs = {"scores": scores}
-    if link is not None:
-        proba = _ordered(graph, _linked(graph, scores, link, d), winner, d)
-        if by_cost:
-            return {**outputs, **_cheapest(graph, proba, model)}
-        outputs["probabilities"] = proba
-    return {**outputs, "decision": winner}
-
-
-def _sums(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
-    """The scores of an ensemble, (n, d)."""
-    if isinstance(ensemble, Mixture):
-        if ensemble._shape is stochastic and isinstance(ensemble.parts, PairEnsemble):
-            return _distributions(graph, ensemble, ensemble.parts, d, owner)
-        return graph("Add", ensemble._start, _sums(graph, ensemble.parts, d, owner))
-    if isinstance(ensemble, PairEnsemble):
-        signed = _columns(graph, ensemble.parts, owner)
-        return graph("Mul", 0.5, graph("Add", signed, float(ensemble.votes.sum())))
-    if isinstance(ensemble, CoordinateEnsemble):
-        F = _columns(graph, ensemble.parts, owner)
-        return graph("MatMul", F, ensemble.directions)
-    return _class_votes(graph, ensemble, d, owner)
-
-
-def _columns(graph: _Graph, parts: Sequence[Ensemble], owner: str) -> str:
-    """A sum of trees per column, (n, parts)."""
-    sums = []
-    for part in parts:
-        if isinstance(part, TreeEnsemble):
-            trees = part.trees
-        else:
-            tables = [_table(rule, owner) for rule in (ConstantRule(0.0), *part.rules)]
-            trees = Trees.joined(tables, [0.0, *part.votes])
-        sums.append(_scores(graph, trees))
-    return graph.joined(sums)
-
-
-def _table(rule: Any, owner: str) -> Trees:
-    """A rule as a tree: leaves hold what it says, or the code of the class that it names."""
-    if isinstance(rule, TreeRule):  # the base is in the votes, not in what a rule says
-        picked = rule.trees.picked(np.array([rule.index]))
-        return replace(picked, values=rule.leaf_outputs, base=np.zeros(1))
-    if isinstance(rule, ConstantRule):
-        value = float(np.argmax(rule.value) if np.ndim(rule.value) else rule.value)
-        empty, none, one = np.zeros(0), np.zeros(0, np.int32), np.ones(1)
-        return Trees(
-            1, 0 * one, np.array([-1], np.int32), none, empty, none.astype(np.int8), none,
-            none.reshape(0, 2), value * one, none.astype(np.uint32), empty, one,
-        )  # fmt: skip
-    model: Any = getattr(rule, "estimator", None)
-    tree = getattr(model, "tree_", None)
-    if tree is not None and isinstance(rule, ClassRule) and is_regressor(model):
-        return from_sklearn(tree, tree.value[:, :, 0].argmin(axis=1))
-    if tree is not None and isinstance(rule, ClassRule) and getattr(tree, "n_outputs", 0) == 1:
-        best = tree.value[:, 0, :].argmax(axis=1)
-        return from_sklearn(tree, np.asarray(model.classes_, dtype=np.intp)[best])
-    raise ValueError(
-        f"to_onnx takes {owner} with trees as weak rules, got {type(rule).__name__}. Fit "
-        "with estimator='tree', or with a decision tree of scikit-learn."
-    )
-
-
-def _distributions(graph: _Graph, mixture: Mixture, parts: Any, d: int, owner: str) -> str:
-    """An average of relations, each made a distribution over the decisions first."""
-    axis = graph.constant([2], np.int64)
-    relations = []
-    for part in parts.parts:  # what each rule says, without its vote, (n, rounds)
-        tables = [_table(rule, owner) for rule in part.rules]
-        says = _trees(graph, Trees.joined(tables, [1.0] * len(tables)), len(tables))
-        relations.append(graph("Unsqueeze", says, axis))
-    signed = graph("Concat", *relations, axis=2)  # (n, rounds, d)
-    claims = graph("Add", 0.5, graph("Mul", 0.5, signed))
-    claimed = graph.over_columns("ReduceSum", claims, axis=2)
-    share = graph("Div", claims, graph("Max", claimed, 1.0))
-    shaped = graph("Where", graph("Greater", claimed, 0.0), share, 1.0 / d)
-    return _added(graph, graph("Mul", parts.votes[:, None], shaped), mixture._start)
-
-
-def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
-    """Votes of rules that name one decision each, (n, d)."""
-    tables = []
-    for table in (_table(rule, owner) for rule in ensemble.rules):
-        named = [replace(table, values=(table.values == code) * 1.0) for code in range(d)]
-        tables.append(Trees.side_by_side(named))
-    return _scores(graph, Trees.joined(tables, ensemble.votes.tolist()))
-
-
-def _added(graph: _Graph, parts: str, start: float) -> str:
-    """The sum over rounds, from the first to the last, of (n, rounds, d)."""
-    first = graph.columns(parts, [0])
-    begin = graph("Add", graph("Mul", first, 0.0), start)
-    running = graph("CumSum", graph.joined([begin, parts]), graph.constant(1, np.int64))
-    return graph("Gather", running, graph.constant(-1, np.int64), axis=1)
-
-
-def _winner(graph: _Graph, scores: str, by_cost: Ints) -> str:
-    """Codes of the largest scores; of those that tie, the one cheapest for all training rows."""
-    ordered = graph.columns(scores, by_cost)
-    best = graph.over_columns("ReduceMax", ordered)
-    size = graph.over_columns("ReduceMax", graph("Abs", ordered))
-    least = graph("Sub", best, graph("Mul", TIE, size))
-    tied = graph.cast(graph("GreaterOrEqual", ordered, least), "INT64")
-    order = graph.constant(by_cost, np.int64)
-    return graph("Gather", order, graph("ArgMax", tied, axis=1, keepdims=0), axis=0)
-
-
-def _link(model: Any) -> float | None:
-    """How scores become probabilities: 0 for shares of their sum, else the slope of a softmax."""
-    scores: Floats = 1.0 + np.arange(len(model.classes_))[None] / 7.0
-    proba = model._probabilities(scores)
-    if np.allclose(proba, shares(scores), rtol=1e-12, atol=0):
-        return 0.0
-    slope = float(7.0 * np.log(proba[0, 1] / proba[0, 0]))
-    if np.allclose(proba, softmax(slope * scores, axis=1), rtol=1e-9, atol=0):
-        near = round(slope)
-        return float(near) if abs(slope - near) < 1e-12 else slope
-    return None
-
-
-def _linked(graph: _Graph, scores: str, link: float, d: int) -> str:
-    if link:
-        return graph("Softmax", graph("Mul", scores, link), axis=1)
-    total = graph.over_columns("ReduceSum", scores)
-    some = graph("Greater", total, 0.0)
-    share = graph("Div", scores, graph("Where", some, total, 1.0))
-    rounded = graph("Div", graph("Round", graph("Mul", share, 1e15)), 1e15)
-    return graph("Where", some, rounded, np.full(d, np.round(1.0 / d, 15)))
-
-
-def _ordered(graph: _Graph, proba: str, winner: str, d: int) -> str:
-    """Probabilities whose largest is that of the decision, where ties would hide it."""
-    axes = graph.constant([1], np.int64)
-    column = graph("Unsqueeze", winner, axes)
-    is_winner = graph("Equal", column, graph.constant(np.arange(d)[None], np.int64))
-    first = graph("Unsqueeze", graph("ArgMax", proba, axis=1, keepdims=0), axes)
-    is_hidden = graph("Not", graph("Equal", first, column))
-    raised = graph("Mul", 1.0 + TIE, graph.over_columns("ReduceMax", proba))
-    return graph("Where", graph("And", is_winner, is_hidden), raised, proba)

@@ -222,7 +222,8 @@ class Encoder:
             engine, trees = getattr(value, "engine", "lightgbm"), value.trees
             about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
             self.boosters.append(about)
-        state = value.__getstate__()
+        is_ours = isinstance(value, CostSensitiveClassifier)
+        state = vars(value) if is_ours else value.__getstate__()
         fields = {}
         for key, item in sorted((state or {}).items()):
             # What was only remembered must not change the bytes of the file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +26,7 @@ _MOST_DEPTH = 16
 
 
 def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
 ) -> TreeModel:
     """Train one booster: trees have the smallest depth with `max_leaves`."""
     if not target.is_log_loss:
@@ -34,9 +35,11 @@ def fit(
             "decisions whose costs are unknown when deciding, need engine='lightgbm'."
         )
     if len(np.unique(target.labels)) < 2:  # CatBoost refuses rows of one label
-        alone = Rounds(1, 0, 0, target, {}, **rounds.place)
-        usual = replace(kind, parameters={}, device="cpu")
-        return lightgbm.fit(usual, X, target, alone, threads, table)
+        settings = copy(kind.settings)
+        settings.device = "cpu"
+        usual = replace(kind, parameters={}, settings=settings)
+        alone = Rounds(1, 0, 0, rounds.threads, target, {})
+        return lightgbm.fit(usual, X, target, alone, table)
     inputs = _Inputs.of(_dense(table.rows.X), table.columns.categorical)
 
     def pool(X: Any, known: Target) -> catboost.Pool:
@@ -46,7 +49,7 @@ def fit(
     watched = None
     if stop_by is not None:
         watched = pool(rounds.sets[stop_by].X, rounds.targets[stop_by])
-    booster = catboost.CatBoost(_parameters(kind, target, rounds, threads))
+    booster = catboost.CatBoost(_parameters(kind, target, rounds))
     booster.fit(
         pool(X, target),
         eval_set=watched,
@@ -55,28 +58,28 @@ def fit(
         callbacks=[_CatBoostRounds(rounds)],
     )
     trees = from_catboost(booster, inputs.source, inputs.category)
-    model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
+    model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, rounds.threads)
     if stop_by is not None:
         rounds.best_outputs = model.scores(rounds.sets[stop_by].X)
     return model
 
 
-def _parameters(kind: Candidate, target: Target, rounds: Rounds, threads: int) -> dict[str, Any]:
+def _parameters(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "iterations": rounds.n_rounds,
         "learning_rate": min(_FASTER * kind.learning_rate, 1.0),
         "depth": int(np.clip(np.ceil(np.log2(kind.max_leaves)), 1, _MOST_DEPTH)),
-        "l2_leaf_reg": kind.reg_lambda,
-        "rsm": kind.colsample,
+        "l2_leaf_reg": kind.settings.reg_lambda,
+        "rsm": kind.settings.colsample,
         "bootstrap_type": "Bernoulli",
-        "subsample": kind.subsample,
+        "subsample": kind.settings.subsample,
         "loss_function": "Logloss" if target.n_scores == 1 else "MultiClass",
         "random_seed": rounds.seed,
         "verbose": False,
         "allow_writing_files": False,  # no folder catboost_info in that of the user
-        "thread_count": threads,
+        "thread_count": rounds.threads,
     }
-    if kind.device in ("gpu", "cuda"):
+    if kind.settings.device in ("gpu", "cuda"):
         parameters["task_type"] = "GPU"
         del parameters["rsm"]  # for two classes it is for processors only
     if target.n_scores > 1:

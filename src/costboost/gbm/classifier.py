@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
     Constraint,
-    check_classes,
     check_parameters,
     check_weights,
     fingerprint,
@@ -25,6 +24,7 @@ from costboost.boosting.rounds import Callback, check_callbacks
 from costboost.columns.columns import TypedRows
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
+from costboost.costs.forms import decisions_of
 from costboost.decisions import Explanation, explain
 from costboost.decisions.arrays import to_proba
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
@@ -35,7 +35,6 @@ from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rows import (
     MemoryRows,
     PricedRows,
-    Pricing,
     make_folds,
 )
 from costboost.gbm.train import Estimate, of_future_rows, train
@@ -463,11 +462,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         matrix, y = self._read_training(X, y, categories=True, missing=True, sparse_rows=True)
         columns = self.columns_
         names = columns.inputs if columns.columns else None
-        classes, codes = np.unique(y, return_inverse=True)
-        check_classes(classes, owner)
+        codes = self._learn_classes(y)
         weights = check_weights(sample_weight, len(codes), owner)
-        pricing = Pricing(self.cost_matrix, classes, owner, has_loss)
-        known = pricing.resolve(costs, self._typed(X, self.cost_matrix), codes)
+        known = self._price(costs, X, codes)
         if has_loss and known.matrix is not None and known.reduced.any():
             named_loss(self.loss, owner).check_costs(known.matrix, owner)
         rows = PricedRows(matrix, known, weights).weighted()
@@ -477,9 +474,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             found = read_eval_set(
                 eval_set,
                 self._read_features,
-                lambda given, table, truth: pricing.resolve(
-                    given, self._typed(table, self.cost_matrix), truth
-                ),
+                self._price,
                 known,
                 owner,
                 has_costs=costs is not None,
@@ -503,6 +498,27 @@ class CostBoostClassifier(CostSensitiveClassifier):
             has_row_costs=costs is not None and known.is_per_row,
             eval_set=other,
             eval_train=eval_train,
+        )
+
+    def _price(self, costs: Any, X: Any, codes: Ints, owner: str = "") -> Costs:
+        """Costs of training rows; uncertain ones by their means."""
+        owner = owner or type(self).__name__
+        shape: tuple[int, ...] = getattr(costs, "shape", ())
+        names: AnyArray | None = None
+        if self.cost_matrix is not None and len(shape) > 1 and not hasattr(costs, "columns"):
+            # Columns without names are the decisions that `cost_matrix` names.
+            known = decisions_of(self.cost_matrix, self.classes_, owner)
+            names = known if shape[-1] == len(known) else None
+        return Costs.resolve(
+            self.cost_matrix,
+            costs,
+            means=True,
+            classes=self.classes_,
+            decisions=names,
+            X=self._typed(X, self.cost_matrix),
+            codes=codes,
+            owner=owner,
+            as_classes=self.loss != "auto",
         )
 
     def _take_over(self, attributes: dict[str, Any], held_out_decisions: Ints) -> None:
@@ -574,9 +590,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
-        rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, self)
         listeners = check_callbacks(callbacks, type(self).__name__)
         fitted = unfitted(self)
+        rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, fitted)
         fitted._take_over(*train(rows, self, listeners))
         self.__dict__ = fitted.__dict__
         return self

@@ -35,24 +35,24 @@ _USUAL_SCALE, _SPREAD = 4.0, 0.5
 
 
 def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
 ) -> TreeModel:
     """Train one booster."""
     parameters: dict[str, Any] = {
         "learning_rate": kind.learning_rate,
         "num_leaves": kind.max_leaves,
         "min_data_in_leaf": kind.min_samples_leaf,
-        "lambda_l2": kind.reg_lambda,
-        "bagging_fraction": kind.subsample,
-        "bagging_freq": int(kind.subsample < 1),
-        "feature_fraction": kind.colsample,
+        "lambda_l2": kind.settings.reg_lambda,
+        "bagging_fraction": kind.settings.subsample,
+        "bagging_freq": int(kind.settings.subsample < 1),
+        "feature_fraction": kind.settings.colsample,
         "extra_trees": kind.random_splits,
         "max_cat_to_onehot": ONE_HOT,
-        "device_type": kind.device,
+        "device_type": kind.settings.device,
         "seed": rounds.seed,
         "metric": "None",
         "verbosity": -1,
-        "num_threads": threads,
+        "num_threads": rounds.threads,
     }
     if target.n_scores > 1:
         parameters["num_class"] = target.n_scores
@@ -86,7 +86,7 @@ def fit(
     options: dict[str, Any] = (
         {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
     )
-    with same_threads(threads):
+    with same_threads(rounds.threads):
         booster = lgb.train(
             parameters,
             train,
@@ -96,7 +96,7 @@ def fit(
             **options,
         )
     trees = from_lightgbm(booster, rounds.best_round)
-    return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, threads)
+    return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, rounds.threads)
 
 
 def _dataset(
@@ -129,7 +129,7 @@ def _dataset(
 
 
 def fit_forest(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
 ) -> TreeModel:
     """Train one forest."""
     weights: AnyArray = target.weights
@@ -152,18 +152,18 @@ def fit_forest(
         "bagging_freq": 1,
         "feature_fraction_bynode": _COLUMNS,
         "max_cat_to_onehot": ONE_HOT,
-        "device_type": kind.device,
+        "device_type": kind.settings.device,
         "seed": rounds.seed,
         "metric": "None",
         "verbosity": -1,
-        "num_threads": threads,
+        "num_threads": rounds.threads,
     }
     data = _dataset(X[picked], labels, weights, parameters, table.columns.categorical)
     forests = []
     # A forest for the second of two classes, or one per class.
     for label in [1] if target.n_scores == 1 else range(target.n_scores):
         data.set_label((labels == label).astype(np.float64))
-        with same_threads(threads):
+        with same_threads(rounds.threads):
             forests.append(lgb.train(parameters, data, _TREES, keep_training_booster=True))
     scale = _USUAL_SCALE
     if rounds.stop_by is not None:
@@ -179,7 +179,7 @@ def fit_forest(
     tables = [table.picked(np.arange(n) % table.n_rounds) for table in tables]
     factor, shift = (2.0 * scale, -scale) if target.n_scores == 1 else (scale, 0.0)
     trees = Trees.side_by_side(tables).scaled(factor / n, shift)
-    return TreeModel(trees, X.shape[1], "forest", True, threads)
+    return TreeModel(trees, X.shape[1], "forest", True, rounds.threads)
 
 
 def merged_forest(models: Sequence[Model]) -> TreeModel:

@@ -48,15 +48,20 @@ class Rounds:
         n_rounds: int,
         patience: int,
         seed: int,
+        threads: int,
         target: Target,
         sets: Mapping[str, PricedRows],
         decide: Callable[..., AnyArray] | None = None,
         callbacks: Sequence[Callback] = (),
-        **place: Any,
+        *,
+        booster: int = 1,
+        n_boosters: int = 1,
+        member: str = "",
     ) -> None:
         self.n_rounds = n_rounds
         self.patience = patience
         self.seed = seed
+        self.threads = threads
         self.sets = sets
         targets = {name: target.on(rows.costs, rows.weights) for name, rows in sets.items()}
         self.targets = {name: known for name, known in targets.items() if known.weight > 0}
@@ -64,7 +69,12 @@ class Rounds:
         self.stop_by = others[0] if others and patience else None
         self.decide = decide
         self.callbacks = callbacks
-        self.place = place
+        self.place: dict[str, Any] = {
+            "head": target.name,
+            "booster": booster,
+            "n_boosters": n_boosters,
+            "member": member,
+        }
         self.round = self.best_round = 0
         self.best_loss = np.inf
         # What the engine tells: probabilities, or scores.
@@ -82,13 +92,11 @@ class Rounds:
         self._losses[name] = loss
         return loss
 
-    def _scores(self, outputs: Floats) -> Floats:
-        return to_scores(outputs) if self.are_proba else outputs
-
     @property
     def best_scores(self) -> Floats | None:
         """Scores of the rows that stop the training, in the best round."""
-        return None if self.best_outputs is None else self._scores(self.best_outputs)
+        best = self.best_outputs
+        return to_scores(best) if self.are_proba and best is not None else best
 
     def end_round(self) -> bool:
         """Report the round; whether the training is to end."""
@@ -109,7 +117,8 @@ class Rounds:
             measures = {"loss": loss}
             if self.decide is not None and name in self._outputs:
                 costs, weights = self.sets[name].costs, self.sets[name].weights
-                paid = costs.paid(self.decide(self._scores(self._outputs[name]), costs))
+                seen = self._outputs[name]
+                paid = costs.paid(self.decide(to_scores(seen) if self.are_proba else seen, costs))
                 measures["cost"] = float((weights / weights.sum()) @ paid)
             for measure, value in measures.items():
                 self._values.setdefault(name, {}).setdefault(measure, []).append(value)
@@ -240,9 +249,14 @@ class Members(tuple[Member, ...]):
             for row in rows
         ]
         lines = ["  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)]
-        if len(self) > 1 and self[0].weight == 1.0:
-            lines.append("One kind of booster is used: effort='fast' would decide about as well.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *filter(None, [self.remark])])
+
+    @property
+    def remark(self) -> str:
+        """Whether a smaller effort would have done as well, in words."""
+        if len(self) == 1 or self[0].weight < 1.0:
+            return ""
+        return "One kind of booster is used: effort='fast' would decide about as well."
 
     def _repr_html_(self) -> str:
         names = ("name", "engine", "weight", "loss", "rounds", "seconds", "note")
@@ -255,13 +269,10 @@ class Candidate:
 
     name: str
     engine: str
+    settings: Any  # the estimator, for what all kinds share
     learning_rate: float
     max_leaves: int
     min_samples_leaf: int
-    reg_lambda: float
-    subsample: float
-    colsample: float
-    device: str
     parameters: dict[str, Any]  # the user's own, which win
     random_splits: bool = False
     # A model, its rounds, and its scores of the rows that it held out, for every fold.
@@ -270,17 +281,10 @@ class Candidate:
     scores: list[Floats] = field(default_factory=list)
     seconds: float = 0.0
     note: str = ""
-    # How much it counts, and its loss on all held-out rows.
+    # How much it counts, its loss on all held-out rows, and the mean rounds of its models.
     weight: float = 0.0
     loss: float = np.nan
-
-    def add(self, model: Model, scores: Floats | None, evals: Evals, seconds: float) -> None:
-        """Take the model of the next fold."""
-        self.models.append(model)
-        self.evals.append(evals)
-        if scores is not None:
-            self.scores.append(scores)
-        self.seconds += seconds
+    rounds: float = 0.0
 
 
 def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None]:
@@ -314,14 +318,11 @@ def candidate(
     return Candidate(
         name,
         grower,
+        model,
         # Trees that are not greedy overfit less, and take larger steps.
         min(4.0 * rate, 1.0) if random_splits else rate,
         leaves,
         _USUAL_LEAF if leaf == "auto" else int(leaf),
-        model.reg_lambda,
-        model.subsample,
-        model.colsample,
-        model.device,
         # The user's own parameters are for the engine that the user chose.
         (parameters or model.engine_params or {}) if grower == model.engine else {},
         random_splits,

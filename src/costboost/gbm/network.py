@@ -32,7 +32,7 @@ _ROWS = 2048
 
 
 def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
 ) -> NetworkModel:
     """A network with one hidden layer and a squared penalty, stopped by held-out rows."""
     # It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a

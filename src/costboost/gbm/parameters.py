@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -86,23 +86,8 @@ RULES: dict[str, Constraint] = {
 }
 
 # Other names of the parameters that the engines are given here: a user's own must win by any name.
-ALIASES: dict[str, dict[str, str]] = {
-    "lightgbm": {
-        **dict.fromkeys(("eta", "shrinkage_rate"), "learning_rate"),
-        **dict.fromkeys(("num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"), "num_leaves"),
-        **dict.fromkeys(
-            ("min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
-            "min_data_in_leaf",
-        ),
-        **dict.fromkeys(("reg_lambda", "lambda", "l2_regularization"), "lambda_l2"),
-        **dict.fromkeys(("sub_row", "subsample", "bagging"), "bagging_fraction"),
-        "subsample_freq": "bagging_freq",
-        **dict.fromkeys(("sub_feature", "colsample_bytree"), "feature_fraction"),
-        "device": "device_type",
-        **dict.fromkeys(("random_seed", "random_state"), "seed"),
-        **dict.fromkeys(("num_thread", "nthread", "nthreads", "n_jobs"), "num_threads"),
-        "verbose": "verbosity",
-    },
+# LightGBM has a table of its own.
+_ALIASES: dict[str, dict[str, str]] = {
     "xgboost": {
         "eta": "learning_rate",
         "lambda": "reg_lambda",
@@ -139,22 +124,26 @@ _NAMES = {
     "num_threads": "n_jobs",
     "verbosity": "verbose",
     "objective": "loss",
-    **dict.fromkeys(("num_iterations", "num_boost_round"), "n_estimators"),
-    **dict.fromkeys(("early_stopping_round", "early_stopping_rounds"), "patience"),
+    "num_iterations": "n_estimators",
+    "early_stopping_round": "patience",
 }
-_ENGINE_ONLY = frozenset(
-    {
-        *("max_depth", "gamma", "min_child_weight", "reg_alpha", "lambda_l1", "max_bin"),
-        *("min_split_gain", "min_gain_to_split", "monotone_constraints", "tree_method"),
-        *("boosting_type", "max_delta_step"),
-    }
-)
 _WEIGHTS_OF_CLASSES = ("class_weight", "class_weights", "scale_pos_weight", "is_unbalance")
+
+
+@cache
+def aliases(engine: str) -> dict[str, str]:
+    """Names of an engine's parameters -> those that are used here."""
+    if engine != "lightgbm":
+        return _ALIASES[engine]
+    import lightgbm as lgb
+
+    known = lgb.basic._ConfigAliases._get_all_param_aliases()
+    return {alias: name for name, others in known.items() for alias in (name, *others)}
 
 
 def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
     """A user's parameters of an engine, by the names that are used here."""
-    return {ALIASES[engine].get(name, name): value for name, value in parameters.items()}
+    return {aliases(engine).get(name, name): value for name, value in parameters.items()}
 
 
 def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
@@ -162,8 +151,7 @@ def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
     parameters = dict(model.engine_params or {})
     unknown = _unknown(parameters, model.engine)
     if unknown:
-        names = [*parameters_of_lightgbm(), *_ENGINE_ONLY, *ALIASES["xgboost"]]
-        near = get_close_matches(unknown, names, n=1)
+        near = get_close_matches(unknown, [*aliases("lightgbm"), *aliases("xgboost")], n=1)
         raise ValueError(
             f"The 'engine_params' parameter of {owner} has {unknown!r}, which {model.engine} does "
             f"not know. {f'Did you mean {near[0]!r}?' if near else 'Leave it out.'}"
@@ -184,22 +172,10 @@ def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
     return parameters
 
 
-def parameters_of_lightgbm() -> list[str]:
-    """All names that LightGBM has for its parameters."""
-    import lightgbm as lgb
-
-    return [
-        name
-        for names in lgb.basic._ConfigAliases._get_all_param_aliases().values()
-        for name in names
-    ]
-
-
 def _unknown(parameters: Mapping[str, Any], engine: str) -> str | None:
     """A parameter that the engine would ignore in silence; CatBoost itself refuses them."""
-    if engine == "lightgbm" and parameters:
-        known = parameters_of_lightgbm()
-        return next((name for name in parameters if name not in known), None)
+    if engine == "lightgbm":
+        return next((name for name in parameters if name not in aliases(engine)), None)
     if engine == "xgboost" and parameters:
         import xgboost as xgb
 
@@ -217,12 +193,11 @@ def hint(name: str, known: list[str]) -> str:
     """What to write instead of an unknown parameter."""
     if name in _WEIGHTS_OF_CLASSES:
         return "Say what errors cost: cost_matrix={'fn': ..., 'fp': ...}."
-    if name in _ENGINE_ONLY:
-        return f"It belongs to the engine: pass engine_params={{{name!r}: ...}}."
-    lightgbm = ALIASES["lightgbm"].get(name, name)
-    found = _NAMES.get(lightgbm, lightgbm)
-    if found in known:
+    own = aliases("lightgbm").get(name, "")
+    if (found := _NAMES.get(own, own)) in known:
         return f"Here it is called {found!r}."
+    if own or name in ("gamma", "tree_method"):  # XGBoost's
+        return f"It belongs to the engine: pass engine_params={{{name!r}: ...}}."
     near = get_close_matches(name, known, n=1)
     return f"Did you mean {near[0]!r}?" if near else f"The parameters are {known}."
 

@@ -36,9 +36,9 @@ from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.rows import (
     LARGEST_SEED,
     PricedRows,
-    Pricing,
     Totals,
     TrainingRows,
+    held_out_rows,
     hold_out_rule,
     strata,
 )
@@ -296,9 +296,9 @@ class ParquetSource(TrainingRows):
         self.costs = model.cost_matrix if is_mapped else costs
         self.cost_columns = files.cost_columns(self.costs)
         self.shows_features = self.costs is None and varies(model.cost_matrix)
-        self.classes, self.columns = self._scan(model)
+        self.model = model
+        self.classes, self.columns = model.classes_, model.columns_ = self._scan()
         check_classes(self.classes, self.owner)
-        self.pricing = Pricing(model.cost_matrix, self.classes, self.owner)
         rng = check_random_state(model.random_state)
         self.hold_out = hold_out_rule(model, files.n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
@@ -323,13 +323,13 @@ class ParquetSource(TrainingRows):
             )
         return names
 
-    def _scan(self, model: Any) -> tuple[AnyArray, Columns]:
+    def _scan(self) -> tuple[AnyArray, Columns]:
         """One pass over the target and the features, for what they hold."""
         rule = parameter("target", self.files.owner)
         classes: AnyArray | None = None
         seen: dict[Any, Seen] = {}
         for start, table in self.files.batches([self.target, *self.names], self.batch_rows):
-            seen = look(table.select(self.names), model.columns, seen)
+            seen = look(table.select(self.names), self.model.columns, seen)
             missing = table[self.target].is_null(nan_is_null=True).to_numpy()
             if missing.any():
                 raise ValueError(
@@ -346,7 +346,7 @@ class ParquetSource(TrainingRows):
                     "classes."
                 )
         assert classes is not None
-        return classes, model._learn_columns(seen, self.target)
+        return classes, self.model._learn_columns(seen, self.target)
 
     def _survey(self) -> tuple[Totals, PricedRows | None]:
         """One pass over the rows that reads no features: sums, and the held-out rows."""
@@ -378,11 +378,11 @@ class ParquetSource(TrainingRows):
             given = self.files.batch_costs(self.costs, table, start, self.columns)
             with _batch_from(start):
                 X = table.select(self.names).to_pandas() if self.shows_features else None
-                costs = self.pricing.resolve(given, X, codes)
+                costs = self.model._price(given, X, codes)
             matrix = self._matrix_of(table, start) if features else None
             block = PricedRows(matrix, costs, self._weights(table, start)).weighted()
             groups = strata(block.costs)
-            yield block, self.hold_out.mask(groups, before)
+            yield block, held_out_rows(self.hold_out, groups, before)
             before += np.bincount(groups, minlength=len(before))
 
     def _weights(self, table: Any, start: int) -> Floats:
@@ -420,12 +420,7 @@ class ParquetSource(TrainingRows):
         return self._held_out
 
     def fit(
-        self,
-        kind: Candidate,
-        target: Target,
-        number: int | None,
-        rounds: Rounds,
-        threads: int | None,
+        self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train on matrices in a temporary folder."""
         from costboost.gbm.xgboost import boost, feature_types
@@ -436,15 +431,15 @@ class ParquetSource(TrainingRows):
         wide = int(kind.parameters.get("max_bin") or 256) > 256
         n_bytes = self.totals.rows * (self.columns.n_inputs * (10 if wide else 6) + 16) + 2**20
         with spill_folder(n_bytes, self.files.owner) as folder:
-            matrix = partial(self._matrix, kind, target, types, threads)
+            matrix = partial(self._matrix, kind, target, types, rounds.threads)
             rows = matrix(folder / "train")
             watched = {name: matrix(folder / name, rows) for name in names}
-            booster = boost(kind, self._on_rows(target), rows, watched, rounds, threads)
+            booster = boost(kind, self._on_rows(target), rows, watched, rounds)
             # The booster lets go of the rows, so that their files can be removed.
             booster.reset()
             del rows, watched
         trees, n = from_xgboost(booster), self.columns.n_inputs
-        model = TreeModel(trees, n, "xgboost", target.is_log_loss, threads)
+        model = TreeModel(trees, n, "xgboost", target.is_log_loss, rounds.threads)
         if names or self._held_out is None:
             return model, rounds.best_scores
         blocks = self.rows(held_out=True, features=True)

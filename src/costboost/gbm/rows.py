@@ -13,10 +13,9 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.columns import Columns, TypedRows
-from costboost.columns.raw import RawTable, is_sparse
+from costboost.columns import Columns
+from costboost.columns.raw import is_sparse
 from costboost.costs import Costs, CostSummary
-from costboost.costs.forms import columns_of, decisions_of, varies
 from costboost.costs.table import mean_prices
 
 if TYPE_CHECKING:
@@ -32,50 +31,6 @@ _ONE_FOLD_ROWS = 50_000
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
-
-
-@dataclass(frozen=True, eq=False)
-class Pricing:
-    """What the user said about costs, ready to price any rows."""
-
-    cost_matrix: Any
-    classes: AnyArray
-    owner: str
-    as_classes: bool = False
-    columns: Columns | None = None  # by which expressions read the rows
-
-    @property
-    def needs_columns(self) -> bool:
-        """Whether the costs depend on columns of the rows: expressions, or a function."""
-        return varies(self.cost_matrix)
-
-    def nothing(self) -> Costs:
-        """Costs of no rows, which add up with those of others."""
-        decisions = decisions_of(self.cost_matrix, self.classes, self.owner)
-        free = np.zeros((len(self.classes), len(decisions)))
-        return Costs(self.classes, free, decisions, codes=np.empty(0, dtype=np.intp))
-
-    def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
-        """Costs of some rows; uncertain ones by their means."""
-        if self.columns is not None and self.columns.columns and columns_of(self.cost_matrix):
-            X = X if X is None else TypedRows(self.columns, RawTable(X), f"X of {self.owner}", 0)
-        shape: tuple[int, ...] = getattr(costs, "shape", ())
-        names: AnyArray | None = None
-        if self.cost_matrix is not None and len(shape) > 1 and not hasattr(costs, "columns"):
-            # Columns without names are the decisions that `cost_matrix` names.
-            known = decisions_of(self.cost_matrix, self.classes, self.owner)
-            names = known if shape[-1] == len(known) else None
-        return Costs.resolve(
-            self.cost_matrix,
-            costs,
-            means=True,
-            classes=self.classes,
-            decisions=names,
-            X=X,
-            codes=codes,
-            owner=self.owner,
-            as_classes=self.as_classes,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +241,7 @@ def make_folds(
     elif has_eval_set and not is_large:
         folds = [(None, None)]
     else:
-        held = hold_out_rule(model, n, len(rows.costs.classes), rng).mask(alike)
+        held = held_out_rows(hold_out_rule(model, n, len(rows.costs.classes), rng), alike)
         folds = [(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else (None, None)]
     return folds, [int(rng.randint(LARGEST_SEED)) for _ in folds]
 
@@ -300,43 +255,40 @@ def shared_out(groups: Ints, n_folds: int, rng: np.random.RandomState) -> Ints:
     return number
 
 
-@dataclass(frozen=True)
-class HoldOut:
-    """The rule by which a single booster holds out rows, wherever they come from."""
+# The rule by which a single booster holds out rows, wherever they come from: one in so many, and a
+# seed. The rows of a group (see `strata`) are counted in their order. Of every ``one_in`` that
+# follow each other one is held out, drawn by the seed, but never the first row of a group. So every
+# group has a row to train on and gives the same share, to within a row, and the rows held out do
+# not depend on batches, files, partitions or workers.
+HoldOut: TypeAlias = "tuple[int, int]"
 
-    # The rows of a group (see `strata`) are counted in their order. Of every ``one_in`` that follow
-    # each other one is held out, drawn by the seed, but never the first row of a group. So every
-    # group has a row to train on and gives the same share, to within a row, and the rows held out
-    # do not depend on batches, files, partitions or workers.
 
-    one_in: int = 0
-    seed: int = 0
-
-    def mask(self, groups: Ints, before: Ints | None = None) -> Bools:
-        """Which rows of a part are held out."""
-        if not self.one_in or not len(groups):
-            return np.zeros(len(groups), dtype=np.bool_)
-        counts = np.bincount(groups)
-        order = np.argsort(groups, kind="stable")
-        number = np.empty(len(groups), dtype=np.int64)
-        number[order] = np.arange(len(groups)) - np.repeat(np.cumsum(counts) - counts, counts)
-        if before is not None:
-            number += before[groups]
-        turn, place = np.divmod(number, self.one_in)
-        first = turn == 0
-        drawn = np.floor((self.one_in - first) * _drawn(groups, turn, self.seed)) + first
-        return np.asarray(place == drawn)
+def held_out_rows(rule: HoldOut, groups: Ints, before: Ints | None = None) -> Bools:
+    """Which rows of a part are held out, after so many of each group in the parts before it."""
+    one_in, seed = rule
+    if not one_in or not len(groups):
+        return np.zeros(len(groups), dtype=np.bool_)
+    counts = np.bincount(groups)
+    order = np.argsort(groups, kind="stable")
+    number = np.empty(len(groups), dtype=np.int64)
+    number[order] = np.arange(len(groups)) - np.repeat(np.cumsum(counts) - counts, counts)
+    if before is not None:
+        number += before[groups]
+    turn, place = np.divmod(number, one_in)
+    first = turn == 0
+    drawn = np.floor((one_in - first) * _drawn(groups, turn, seed)) + first
+    return np.asarray(place == drawn)
 
 
 def hold_out_rule(model: Any, n_rows: int, n_classes: int, rng: np.random.RandomState) -> HoldOut:
     """Which rows a single booster holds out, to stop early, calibrate and estimate costs."""
     fraction = model.validation_fraction
     if not model.early_stopping or n_rows * fraction < 1:
-        return HoldOut()
+        return 0, 0
     seed = int(rng.randint(LARGEST_SEED))
     # Less than the fraction if memory could not hold so many rows.
     most = min(_HELD_OUT_ROWS, _HELD_OUT_NUMBERS // n_classes**2)
-    return HoldOut(max(round(1.0 / fraction), 2, -(-n_rows // most)), seed)
+    return max(round(1.0 / fraction), 2, -(-n_rows // most)), seed
 
 
 def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
@@ -444,12 +396,7 @@ class TrainingRows(ABC):
 
     @abstractmethod
     def fit(
-        self,
-        kind: Candidate,
-        target: Target,
-        number: int | None,
-        rounds: Rounds,
-        threads: int | None,
+        self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train a booster on a fold (None: on all rows); its scores of the rows it held out."""
 
@@ -524,12 +471,7 @@ class MemoryRows(TrainingRows):
         return found
 
     def fit(
-        self,
-        kind: Candidate,
-        target: Target,
-        number: int | None,
-        rounds: Rounds,
-        threads: int | None,
+        self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train on the rows of a fold."""
         from costboost.gbm.members import engine
@@ -539,7 +481,7 @@ class MemoryRows(TrainingRows):
         known = target.on(train.costs, train.weights)
         if not known.weights.any():  # no error costs anything here: by sample weights alone
             known = known.put(known.labels, train.weights)
-        model = engine(kind.engine)[0](kind, train.X, known, rounds, threads, self)
+        model = engine(kind.engine)[0](kind, train.X, known, rounds, self)
         if number is None:
             return model, None
         stop_by = "eval_set" if held is None else "held_out"

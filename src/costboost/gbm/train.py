@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from costboost.gbm.checks import warn_of_no_gain
 from costboost.gbm.members import (
     BoosterProgress,
     Candidate,
-    Evals,
     Member,
     Members,
     Rounds,
@@ -51,6 +50,7 @@ from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Ta
 from costboost.losses import named_loss
 
 T = TypeVar("T")
+HeadT = TypeVar("HeadT", bound=Head)
 
 # Held-out rows that choose the weights of members; more would not change them.
 _BLEND_ROWS = 20_000
@@ -85,20 +85,6 @@ _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
 
 
-# A model, its scores of held-out rows, its rounds, and the seconds it took.
-Fitted: TypeAlias = "tuple[Model, Floats | None, Evals, float]"
-
-
-class Trained(NamedTuple):
-    """The models of one target, with their weights, and what is known of them."""
-
-    models: list[Model]
-    weights: list[float]
-    scores: Floats | None  # of the held-out rows
-    evals: list[Evals]
-    members: Members
-
-
 def train(
     rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()
 ) -> tuple[dict[str, Any], Ints]:
@@ -116,16 +102,18 @@ def train(
     if model.verbose:
         print(summary)
     end = np.inf if model.time_limit is None else time.monotonic() + model.time_limit
-    with Training.of(rows, model, callbacks) as training:
-        kinds = candidates_for(model, target, rows)
+    kinds = candidates_for(model, target, rows)
+    with booster_progress(rows.owner, model.verbose if rows.is_local else 0) as progress:
         mine = _part(end, 1.0 - _PRICE_TIME if prices else 1.0)
         # What a round costs is worked out where somebody listens.
         is_heard = bool(callbacks or model.verbose) or rows.is_watched
         decide = head.decide if is_heard else None
-        done = training.train_members(kinds, target, decide, mine)
+        training = Training(rows, model, target, decide, mine, callbacks, progress)
+        training.train_members(kinds)
         priced = train_prices([price for price, _ in prices], training, end)
-    head = replace(head, models=tuple(done.models), weights=tuple(done.weights))
-    cut = [member.name for member in done.members if member.weight > 0 and member.note]
+    used = [kind for kind in kinds if kind.weight > 0]
+    head = with_models(head, used)
+    cut = [kind.name for kind in used if kind.note]
     if cut and model.time_limit is not None:
         warnings.warn(
             f"time_limit={model.time_limit:g} of {rows.owner} ended the training of "
@@ -135,26 +123,30 @@ def train(
             TimeLimitWarning,
             stacklevel=3,
         )
-    held_out = None if done.scores is None else rows.held_out()
+    parts = [kind.weight * np.concatenate(kind.scores) for kind in used if kind.scores]
+    scores: Floats | None = np.asarray(sum(parts)) if parts else None
+    held_out = rows.held_out() if parts else None
     heads: dict[str, Head] = {target.name: head}
     estimates: dict[str, Any] = {}
     decisions = np.empty(0, dtype=np.intp)
-    if held_out is not None and done.scores is not None:
+    if held_out is not None and scores is not None:
         if model.calibration is not None and isinstance(head, ProbabilityHead):
-            factor = temperature(done.scores, held_out.costs.codes, held_out.weights)
+            factor = temperature(scores, held_out.costs.codes, held_out.weights)
             heads[target.name] = head = replace(head, temperature=factor)
         expected: Any = mean
         for (price, slopes), found in zip(prices, priced, strict=True):
             base = np.where(slopes != 0, rows.totals.mean_entries - slopes - mean, 0.0)
-            heads[price.name] = known = price_head(price, slopes, base, found, held_out)
-            expected = expected + known.beyond(np.asarray(found.scores))
+            seen = np.concatenate(found.scores)
+            known = price_head(price, slopes, base, seen, held_out)
+            heads[price.name] = with_models(known, [found])
+            expected = expected + known.beyond(seen)
         # What `predict` goes by when it is told all that `fit` knew, and when it is told nothing.
         is_told = held_out.costs.matrix is not None and model.costs_known is not False
         learned = Costs(summary.classes, expected, summary.decisions)
         ways = {"": held_out.costs if is_told else learned}
         if rows.has_row_costs and model.loss == "auto":
             ways["without_costs_"] = learned
-        scores = head.temperature * done.scores
+        scores = head.temperature * scores
         taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
         estimates = _estimated(taken, held_out)
         if model.calibration is not None and isinstance(head, ProbabilityHead):
@@ -183,8 +175,10 @@ def train(
         "n_features_in_": rows.columns.n_features,
         **rows.columns.names_in,
         **estimates,
-        "evals_result_": {target.name: done.evals},
-        "members_": done.members,
+        "evals_result_": {target.name: [evals for kind in used for evals in kind.evals]},
+        "members_": Members(
+            Member(k.name, k.engine, k.weight, k.loss, k.rounds, k.seconds, k.note) for k in kinds
+        ),
         "trained_at_": now(),
         "_fitted_costs": model.cost_matrix,
         "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
@@ -233,100 +227,73 @@ def _part(end: float, share: float) -> float:
 # --- members --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+def with_models(head: HeadT, kinds: Sequence[Candidate]) -> HeadT:
+    """A head with the models of some kinds, each kind by its weight."""
+    models = [model for kind in kinds for model in kind.models]
+    weights = [kind.weight / len(kind.models) for kind in kinds for _ in kind.models]
+    return replace(head, models=tuple(models), weights=tuple(weights))
+
+
+@dataclass(eq=False)
 class Training:
-    """Trains kinds of models on folds, several at a time where nobody listens to their rounds."""
+    """Trains kinds of models for a target, several at a time where nobody listens to rounds."""
 
     rows: TrainingRows
     model: Any
+    target: Target
+    decide: Callable[..., Ints] | None
+    end: float
     callbacks: Sequence[Callback]
-    progress: BoosterProgress | None
-    n_workers: int
-    is_over: Event
+    progress: BoosterProgress | None = None
+    n_workers: int = 0
+    is_over: Event = field(default_factory=Event)
 
-    @classmethod
-    @contextmanager
-    def of(
-        cls, rows: TrainingRows, model: Any, callbacks: Sequence[Callback]
-    ) -> Iterator[Training]:
-        """The training of a classifier, with a progress bar if it is wanted."""
-        verbose = model.verbose if rows.is_local else 0
-        n_workers = 1
+    def __post_init__(self) -> None:
+        if self.n_workers:  # a part of another training
+            return
+        model, rows = self.model, self.rows
         # What hears of rounds or ends them in time goes model by model.
-        if not (callbacks or verbose or model.time_limit is not None or model.device != "cpu"):
-            is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
-            n_workers = 1 if is_large else min(n_threads(model.n_jobs), len(rows.seeds))
-        with booster_progress(rows.owner, verbose) as progress:
-            listeners: list[Callback] = [] if progress is None else [progress]
-            listeners += callbacks
-            yield cls(rows, model, listeners, progress, n_workers, Event())
+        is_heard = self.callbacks or self.progress or model.time_limit is not None
+        is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
+        is_single = is_heard or is_large or model.device != "cpu"
+        self.n_workers = 1 if is_single else min(n_threads(model.n_jobs), len(rows.seeds))
 
-    def train_members(
-        self,
-        kinds: list[Candidate],
-        target: Target,
-        decide: Callable[..., Ints] | None,
-        end: float,
-    ) -> Trained:
-        """Train kinds of models for a target, and find how much each counts."""
+    def train_members(self, kinds: list[Candidate]) -> None:
+        """Train kinds of models, and find how much each counts."""
         # One thread for products of matrices, so that a seed gives the same network on any number
         # of cores. It holds for the whole process, so threads must not set it.
         with blas_threads(1) if any(k.engine == "network" for k in kinds) else nullcontext():
-            self._race_on_samples(kinds, target)
-            self._train_folds([kind for kind in kinds if not kind.note], target, decide, end)
-        left = [kind for kind in kinds if kind.models]
-        self._blend(left, target)
-        used = [kind for kind in left if kind.weight > 0]
-        members = Members(
-            Member(
-                k.name,
-                k.engine,
-                k.weight,
-                k.loss,
-                float(np.mean([model.n_rounds for model in k.models])) if k.models else 0.0,
-                k.seconds,
-                k.note,
-            )
-            for k in kinds
-        )
-        scores = [kind.weight * np.concatenate(kind.scores) for kind in used if kind.scores]
-        self._refit(used, target, end)
-        return Trained(
-            [model for kind in used for model in kind.models],
-            [kind.weight / len(kind.models) for kind in used for _ in kind.models],
-            np.asarray(sum(scores)) if scores else None,
-            [evals for kind in used for evals in kind.evals],
-            members,
-        )
+            self._race_on_samples(kinds)
+            self._train_folds([kind for kind in kinds if not kind.note])
+        self._blend([kind for kind in kinds if kind.models])
+        self._refit([kind for kind in kinds if kind.weight > 0])
 
-    def _race_on_samples(self, kinds: list[Candidate], target: Target) -> None:
+    def _race_on_samples(self, kinds: list[Candidate]) -> None:
         """Drop the kinds that add nothing on samples of the rows, if there are enough rows."""
         for n, least in _SAMPLES:
             left = [kind for kind in kinds if not kind.note]
             large = len(left) > 1 and self.rows.totals.rows >= least
             sample = self.rows.sample(n) if large else None
             if sample is not None:
-                trial = replace(self, rows=sample, callbacks=[], progress=None)
-                found = trial._fitted(left, [0], target, None, np.inf)
-                for kind, (*_, seconds) in zip(left, found, strict=True):
-                    kind.seconds += seconds
-                scores = [scores for _, scores, _, _ in found]
-                trial._drop(left, scores, target, self.rows.totals.rows / n, "a sample")
+                quiet: dict[str, Any] = {"decide": None, "callbacks": [], "progress": None}
+                trial = replace(self, rows=sample, end=np.inf, **quiet)
+                racing = [replace(kind, models=[], evals=[], scores=[]) for kind in left]
+                trial._fit(racing, [0])
+                for kind, raced in zip(left, racing, strict=True):
+                    kind.seconds = raced.seconds
+                scores = [score for kind in racing for score in kind.scores]
+                trial._drop(left, scores, self.rows.totals.rows / n, "a sample")
 
-    def _train_folds(
-        self,
-        kinds: list[Candidate],
-        target: Target,
-        decide: Callable[..., Ints] | None,
-        end: float,
-    ) -> None:
+    def _train_folds(self, kinds: list[Candidate]) -> None:
         """Train kinds on all folds, but those that add nothing on the first one."""
         n = len(self.rows.seeds)
         first = 1 if len(kinds) > 1 else n
         # Where time is limited one kind after the other, as long as there is time.
-        for some in [kinds] if end == np.inf else [[kind] for kind in kinds]:
+        for some in [kinds] if self.end == np.inf else [[kind] for kind in kinds]:
             rivals = [kind for kind in kinds if kind.models]
-            if rivals and end - time.monotonic() < np.mean([rival.seconds for rival in rivals]):
+            if rivals and self.end - time.monotonic() < np.mean(
+                [rival.seconds for rival in rivals]
+            ):
                 some[0].note = "no time"
                 continue
             for numbers in range(first), range(first, n):
@@ -334,19 +301,15 @@ class Training:
                 if self.progress is not None:
                     later = len(kinds) - kinds.index(some[-1]) - 1
                     self.progress.expect(len(left) * (n - numbers.start) + n * later)
-                found = iter(self._fitted(left, numbers, target, decide, end))
-                for kind in left:
-                    for _ in numbers:
-                        kind.add(*next(found))
+                self._fit(left, numbers)
                 racing = [kind for kind in kinds if kind.models]
                 if not numbers.start and first < n and len(racing) > 1:
-                    self._drop(racing, [k.scores[0] for k in racing if k.scores], target)
+                    self._drop(racing, [k.scores[0] for k in racing if k.scores])
 
     def _drop(
         self,
         kinds: list[Candidate],
-        scores: Sequence[Floats | None],
-        target: Target,
+        scores: Sequence[Floats],
         more_rows: float = 1.0,
         where: str = "the first fold",
     ) -> None:
@@ -357,11 +320,11 @@ class Training:
         held_out = self.rows.held_out(0)
         if held_out is None or len(held_out) < _RACE_ROWS or len(scores) < len(kinds):
             return
-        known, some = _sampled(target, held_out)
+        known, some = _sampled(self.target, held_out)
         if known.weight <= 0:
             return
         least = more_rows ** (1 / 3) * _RACE_GAIN[self.model.effort]
-        found = [np.asarray(own)[some] for own in scores]
+        found = [own[some] for own in scores]
         weights, alone = blend(found, known.loss, least), known.loss(found[0])
         if known.loss(mixed(found, weights)) > alone - least * abs(alone):
             weights[1:] = 0.0
@@ -370,44 +333,42 @@ class Training:
                 kind.models, kind.evals, kind.scores = [], [], []
                 kind.note = f"adds nothing on {where}"
 
-    def _fitted(
-        self,
-        kinds: Sequence[Candidate],
-        numbers: Sequence[int],
-        target: Target,
-        decide: Callable[..., Ints] | None,
-        end: float,
-    ) -> list[Fitted]:
-        """Kinds of models trained on folds, several at a time where nobody listens."""
+    def _fit(self, kinds: Sequence[Candidate], numbers: Sequence[int]) -> None:
+        """Train kinds of models on folds, several at a time where nobody listens."""
         n = len(self.rows.seeds)
 
-        def fit(kind: Candidate, number: int) -> Fitted:
+        def fit(kind: Candidate, number: int) -> tuple[Any, ...]:
             began = time.monotonic()
-            mine = began + max(end - began, 0.0) / (n - number)
+            mine = began + max(self.end - began, 0.0) / (n - number)
             # A training that has failed or was interrupted ends the others.
             ends: Callback = lambda told: self.is_over.is_set() or time.monotonic() >= mine  # noqa: E731
             rounds = Rounds(
                 self.model.n_estimators,
                 self.model._patience if self.model.early_stopping else 0,
                 self.rows.seeds[number],
-                target,
+                self._threads(self.n_workers),
+                self.target,
                 self.rows.watched(number),
-                decide,
-                [*self.callbacks, ends],
-                head=target.name,
+                self.decide,
+                [*([self.progress] if self.progress else []), *self.callbacks, ends],
                 booster=number + 1,
                 n_boosters=n,
                 member=kind.name,
             )
-            threads = self._threads(self.n_workers)
-            model, scores = self.rows.fit(kind, target, number, rounds, threads)
+            model, scores = self.rows.fit(kind, self.target, number, rounds)
             if self.progress is not None:
                 self.progress.end(model.n_rounds)
             if (now := time.monotonic()) >= mine:
                 kind.note = "ended by time_limit"
             return model, scores, rounds.evals, now - began
 
-        return self._together([partial(fit, kind, i) for kind in kinds for i in numbers])
+        jobs = [(kind, number) for kind in kinds for number in numbers]
+        found = self._together([partial(fit, *job) for job in jobs])
+        for (kind, _), (model, scores, evals, seconds) in zip(jobs, found, strict=True):
+            kind.models.append(model)
+            kind.evals.append(evals)
+            kind.scores += [] if scores is None else [scores]
+            kind.seconds += seconds
 
     def _together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """What the calls return, in their order; several are made at a time."""
@@ -421,34 +382,36 @@ class Training:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _threads(self, n_workers: int) -> int | None:
-        """Threads of a model that is trained beside others; None where workers have their own."""
+    def _threads(self, n_workers: int) -> int:
+        """Threads of a model that is trained beside others; 0 where workers have their own."""
         if not self.rows.is_local:
-            return None
+            return 0
         threads = n_threads(self.model.n_jobs, self.rows.totals.rows)
         if n_workers == 1:
             return threads
         return min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
 
-    def _blend(self, kinds: list[Candidate], target: Target) -> None:
+    def _blend(self, kinds: list[Candidate]) -> None:
         """Loss of each kind on all held-out rows, and its weight by them."""
+        for kind in kinds:
+            kind.rounds = float(np.mean([model.n_rounds for model in kind.models]))
         held_out = self.rows.held_out()
         kinds[0].weight = 1.0  # without held-out rows the first kind counts alone
         if held_out is None or not all(kind.scores for kind in kinds):
             return
-        whole = target.on(held_out.costs, held_out.weights)
+        whole = self.target.on(held_out.costs, held_out.weights)
         if whole.weight <= 0:  # no error costs anything on these rows
             return
         scores = [np.concatenate(kind.scores) for kind in kinds]
         for kind, own in zip(kinds, scores, strict=True):
             kind.loss = whole.loss(own)
-        known, some = _sampled(target, held_out)
+        known, some = _sampled(self.target, held_out)
         if len(kinds) > 1 and known.weight > 0:
             weights = blend([own[some] for own in scores], known.loss)
             for kind, weight in zip(kinds, weights, strict=True):
                 kind.weight = float(weight)
 
-    def _refit(self, used: list[Candidate], target: Target, end: float) -> None:
+    def _refit(self, used: list[Candidate]) -> None:
         """Put one model of all rows in the place of those of the folds, where that is wanted."""
         model = self.model
         wanted = model.refit
@@ -459,7 +422,7 @@ class Training:
         if not wanted or not has_parts or not model.early_stopping:
             return
         # Without time for it, the models of the folds are as good.
-        left = end - time.monotonic()
+        left = self.end - time.monotonic()
         again = [kind for kind in used if left > _REFIT_TIME * kind.seconds]
         threads = self._threads(max(min(self.n_workers, len(again)), 1))
 
@@ -468,11 +431,10 @@ class Training:
             if merged is not None:  # the models of the folds are one without any training
                 return merged(kind.models)
             # With more rows a booster can take a few rounds more before it overfits.
-            n_rounds = max(round(_MORE_ROUNDS * np.mean([m.n_rounds for m in kind.models])), 1)
-            place: dict[str, Any] = {"head": target.name, "booster": 1, "n_boosters": 1}
-            seed, callbacks = self.rows.seeds[0], [lambda told: self.is_over.is_set()]
-            rounds = Rounds(n_rounds, 0, seed, target, {}, None, callbacks, **place)
-            return self.rows.fit(kind, target, None, rounds, threads)[0]
+            n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
+            seed, ends = self.rows.seeds[0], [lambda told: self.is_over.is_set()]
+            rounds = Rounds(n_rounds, 0, seed, threads, self.target, {}, callbacks=ends)
+            return self.rows.fit(kind, self.target, None, rounds)[0]
 
         found = self._together([partial(refit, kind) for kind in again])
         for kind, single in zip(again, found, strict=True):
@@ -541,7 +503,7 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[tuple[PriceTarge
     )
 
 
-def train_prices(targets: list[PriceTarget], training: Training, end: float) -> list[Trained]:
+def train_prices(targets: list[PriceTarget], training: Training, end: float) -> list[Candidate]:
     """Boosters of prices, small and few; nobody hears of them."""
     model = copy(training.model)
     model.n_estimators = min(model.n_estimators, _PRICE_ROUNDS)
@@ -550,29 +512,27 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
         model.learning_rate = _PRICE_RATE
     if model.engine == "catboost":  # it learns log loss only
         model.engine, model.device = "lightgbm", "cpu"
-    quiet = replace(training, model=model, callbacks=[], progress=None)
-    found = []
-    for place, target in enumerate(targets):
+    quiet = replace(training, model=model, decide=None, callbacks=[], progress=None)
+    kinds = [candidate(model, 1) for _ in targets]
+    for place, (target, kind) in enumerate(zip(targets, kinds, strict=True)):
         mine = _part(end, 1 / (len(targets) - place))
-        found.append(quiet.train_members([candidate(model, 1)], target, None, mine))
-    return found
+        replace(quiet, target=target, end=mine).train_members([kind])
+    return kinds
 
 
 def price_head(
-    target: PriceTarget, slopes: Floats, base: Floats, found: Trained, held_out: PricedRows
+    target: PriceTarget, slopes: Floats, base: Floats, scores: Floats, held_out: PricedRows
 ) -> PriceHead:
-    """The models of a price, calibrated: held-out rows of a class pay what was expected."""
-    known, prices = target.on(held_out.costs, held_out.weights), np.exp(np.asarray(found.scores))
-    k = len(slopes)
+    """A head of a price, calibrated: held-out rows of a class pay what was expected."""
+    known, k = target.on(held_out.costs, held_out.weights), len(slopes)
     expected, paid = (
         np.bincount(held_out.costs.codes, known.weights * values, minlength=k)
-        for values in (prices, known.labels)
+        for values in (np.exp(scores), known.labels)
     )
     # A class that has no price here pays like the others.
     both = (expected > 0) & (paid > 0)
     factors = np.where(both, paid / np.where(both, expected, 1.0), paid.sum() / expected.sum())
-    weights = tuple(found.weights)
-    return PriceHead(tuple(found.models), weights, base=base, slopes=slopes, factors=factors)
+    return PriceHead(base=base, slopes=slopes, factors=factors)
 
 
 # --- estimates ------------------------------------------------------------------------------------

@@ -24,14 +24,14 @@ _DENSE_NUMBERS = 2**21
 
 
 def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
 ) -> TreeModel:
     """Train one booster, grown leaf by leaf on histograms."""
     limit_forked()
     types = feature_types(table.columns.n_inputs, table.columns.categorical)
 
     def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
-        options = {**matrix_options(kind, types), "ref": reference, "nthread": threads}
+        options = {**matrix_options(kind, types), "ref": reference, "nthread": rounds.threads}
         if is_sparse(X):
             return xgb.QuantileDMatrix(Batches(lambda: _dense(X, known)), **options)
         return xgb.QuantileDMatrix(
@@ -43,8 +43,8 @@ def fit(
         name: train if name == "train" else data(rounds.sets[name].X, known, train)
         for name, known in rounds.targets.items()
     }
-    trees = from_xgboost(boost(kind, target, train, watched, rounds, threads))
-    return TreeModel(trees, X.shape[1], "xgboost", target.is_log_loss, threads)
+    trees = from_xgboost(boost(kind, target, train, watched, rounds))
+    return TreeModel(trees, X.shape[1], "xgboost", target.is_log_loss, rounds.threads)
 
 
 def _dense(X: Any, known: Target) -> Iterator[dict[str, Any]]:
@@ -64,7 +64,6 @@ def boost(
     train: xgb.DMatrix,
     watched: Mapping[str, xgb.DMatrix],
     rounds: Rounds,
-    threads: int | None,
 ) -> xgb.Booster:
     """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
     names = {id(data): name for name, data in watched.items()}
@@ -81,7 +80,7 @@ def boost(
     if not target.is_log_loss:
         options["obj"] = lambda scores, _: target.derivatives(scores)
     booster = xgb.train(
-        parameters_for(kind, target, rounds.seed, threads),
+        parameters_for(kind, target, rounds),
         train,
         num_boost_round=rounds.n_rounds,
         callbacks=[_RoundCallback(rounds)],
@@ -92,9 +91,7 @@ def boost(
     return booster
 
 
-def parameters_for(
-    kind: Candidate, target: Target, seed: int, threads: int | None
-) -> dict[str, Any]:
+def parameters_for(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, Any]:
     """XGBoost's parameters of a training."""
     parameters: dict[str, Any] = {
         "tree_method": "hist",
@@ -102,19 +99,19 @@ def parameters_for(
         "max_leaves": kind.max_leaves,
         "max_depth": 0,
         "learning_rate": kind.learning_rate,
-        "reg_lambda": kind.reg_lambda,
-        "subsample": kind.subsample,
-        "colsample_bytree": kind.colsample,
+        "reg_lambda": kind.settings.reg_lambda,
+        "subsample": kind.settings.subsample,
+        "colsample_bytree": kind.settings.colsample,
         "max_cat_to_onehot": ONE_HOT,
         # A leaf of min_samples_leaf rows has about this Hessian in the first round.
         "min_child_weight": kind.min_samples_leaf * first_hessian(target.masses),
         "disable_default_eval_metric": 1,
         "verbosity": 0,
-        "device": kind.device,
-        "seed": seed,
+        "device": kind.settings.device,
+        "seed": rounds.seed,
     }
-    if threads is not None:
-        parameters["nthread"] = threads
+    if rounds.threads:
+        parameters["nthread"] = rounds.threads
     if target.n_scores > 1:
         parameters["num_class"] = target.n_scores
     if target.is_log_loss:

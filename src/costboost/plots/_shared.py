@@ -1,24 +1,21 @@
-"""What all displays share: the look, labels at the ends of lines, scores of an estimator."""
+"""What all displays share: the look, marks and names, scores and costs of an estimator."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import Floats
 from costboost.columns import need
-from costboost.costs import Costs
-from costboost.costs.table import same_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
 
 ResponseMethod = Literal["auto", "decision_function", "predict_proba", "predict"]
-Measure = Literal["mean_cost", "total_cost", "savings", "avoidable_cost"]
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; without yellow, which is hard to
 # see on white.
@@ -28,13 +25,6 @@ INK = "#333333"
 MUTED = "#767676"
 GRID = "#E8E8E8"
 SMALL = 9.0  # points: labels inside a picture
-
-AXIS_NAMES: Mapping[str, str] = {
-    "mean_cost": "mean cost per row",
-    "total_cost": "total cost",
-    "savings": "savings over the best constant decision",
-    "avoidable_cost": "share of the avoidable cost that is saved",
-}
 
 
 def axes(ax: Axes | None, figsize: tuple[float, float] = (6.4, 4.0)) -> Axes:
@@ -128,74 +118,8 @@ def check_one_of(value: str, known: Iterable[str], name: str, owner: str) -> Non
 
 def line_looks() -> Iterator[dict[str, Any]]:
     """Colour and dashes of one line after the other, without end."""
-    while True:
-        for dash in DASHES:
-            for color in PALETTE:
-                yield {"color": color, "linestyle": dash}
-
-
-def number(value: float) -> str:
-    """Three significant digits, with a minus sign like those of the axes."""
-    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
-
-
-def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> dict[str, Annotation]:
-    """Write ``(x, y, text, color)`` right of the axes at the height y, spread to avoid overlap."""
-    # Call it last: the limits of the axes must be final.
-    if not ends:
-        return {}
-    scale = ax.figure.dpi / 72.0  # pixels per point
-    wanted = np.array([ax.transData.transform((x, y))[1] for x, y, _, _ in ends]) / scale
-    placed = spread(wanted, 1.3 * SMALL)
-    x_end = ax.get_xlim()[1]
-    return {
-        text: ax.annotate(
-            text,
-            (x_end, y),
-            xytext=(12.0, float(height - own)),
-            textcoords="offset points",
-            va="center",
-            color=color,
-            fontsize=SMALL,
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": color,
-                "linewidth": 0.7,
-                "alpha": 0.6,
-                "shrinkA": 1.0,
-                "shrinkB": 1.0,
-                "relpos": (0.0, 0.5),
-            },
-        )
-        for (_, y, text, color), own, height in zip(ends, wanted, placed, strict=True)
-    }
-
-
-def spread(wanted: Floats, gap: float) -> Floats:
-    """Positions at least `gap` apart, in the order wanted and near it: pools share the shift."""
-    order = np.argsort(wanted, kind="stable")
-    pools: list[tuple[float, int]] = []  # centre and size
-    for centre, size in ((float(value), 1) for value in wanted[order]):
-        while pools:
-            before, number = pools[-1]
-            if centre - before >= gap * (size + number) / 2.0:
-                break
-            pools.pop()
-            centre = (centre * size + before * number) / (size + number)
-            size += number
-        pools.append((centre, size))
-    placed = np.concatenate(
-        [centre + gap * (np.arange(size) - (size - 1) / 2.0) for centre, size in pools]
-    )
-    result = np.empty_like(placed)
-    result[order] = placed
-    return result
-
-
-def named(estimator: Any, name: str | None) -> str:
-    """The name given, or that of the class without its suffix."""
-    return name or type(estimator).__name__.removesuffix("Classifier")
+    for dash, color in cycle(product(DASHES, PALETTE)):
+        yield {"color": color, "linestyle": dash}
 
 
 def binary_response(
@@ -219,35 +143,8 @@ def binary_response(
     return np.asarray(estimator.decision_function(X), dtype=np.float64), method
 
 
-def staged(estimator: Any, method: str, X: Any, owner: str) -> Iterable[AnyArray]:
-    """What ``estimator.method(X)`` yields, with an error that helps if there is no such method."""
-    if not hasattr(estimator, method):
-        raise TypeError(
-            f"{owner} needs a boosted classifier with {method}, and {type(estimator).__name__} "
-            "has none."
-        )
-    stages: Iterable[AnyArray] = getattr(estimator, method)(X)
-    return stages
-
-
 def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:
-    """Keywords of a metric: the costs given, else those of the estimator, in class order."""
-    # Prices of rows whose truth is known, of shape (n,) or (n, d), are handed on as they are.
+    """Keywords of a metric: the costs given, else those of the estimator."""
     if cost_matrix is None:
         cost_matrix = getattr(estimator, "cost_matrix", None)
-    labels = {"labels": estimator.classes_}
-    if costs is not None and not isinstance(costs, Mapping) and np.ndim(costs) < 3:
-        return {"costs": costs, **labels}
-    decisions = getattr(estimator, "decisions_", estimator.classes_)
-    known = Costs.resolve(
-        cost_matrix,
-        costs,
-        classes=estimator.classes_,
-        decisions=decisions,
-        n_samples=len(X),
-        X=X,
-        owner=type(estimator).__name__,
-        means=True,
-    )
-    own = {} if same_labels(decisions, estimator.classes_) else {"decisions": decisions}
-    return {"costs" if known.is_per_row else "cost_matrix": known.matrix, **labels, **own}
+    return {"cost_matrix": cost_matrix, "costs": costs, "labels": estimator.classes_, "X": X}

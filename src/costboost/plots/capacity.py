@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._words import count
 from costboost.decisions import capacity_curve
-from costboost.plots._shared import INK, MUTED, PALETTE, Display, number
+from costboost.plots._shared import INK, MUTED, PALETTE, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -172,7 +173,7 @@ class CapacityDisplay(Display):
             )
             ax.legend(frameon=False)
         what = "the decision" if self.decision is None else f"“{self.decision}”"
-        ax.set_xlabel(f"most rows that may get {what} ({number(self.wanted)} want it)")
+        ax.set_xlabel(f"most rows that may get {what} ({count(self.wanted)} want it)")
         ax.set_ylabel("total cost", color=PALETTE[0])
         self.price_ax_ = ax.twinx()
         (self.price_line_,) = self.price_ax_.step(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from costboost.plots._shared import INK, PALETTE, axes, label_ends, line_looks, name_rows, tidy
+from costboost.plots._shared import INK, PALETTE, axes, line_looks, name_rows, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,15 +48,13 @@ def standings(lines: Sequence[Any], ax: Axes | None = None) -> Axes:
 def lines(
     curves: Mapping[str, tuple[Any, Any]], x_name: str, y_name: str, ax: Axes | None = None
 ) -> Axes:
-    """A line per method, named at its end."""
+    """A line per method."""
     ax = axes(ax)
     tidy(ax)
-    ends = []
     for look, (name, (x, y)) in zip(line_looks(), curves.items(), strict=False):
-        x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-        ax.plot(x, y, linewidth=1.6, marker="o" if len(x) < 10 else None, markersize=3.5, **look)
-        ends.append((float(x[-1]), float(y[-1]), name, look["color"]))
+        marker = "o" if len(x) < 10 else None
+        ax.plot(x, y, linewidth=1.6, marker=marker, markersize=3.5, label=name, **look)
     ax.set_xlabel(x_name)
     ax.set_ylabel(y_name)
-    label_ends(ax, ends)
+    ax.legend(frameon=False)
     return ax

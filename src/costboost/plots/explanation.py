@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from costboost._typing import Floats
+from costboost._words import money, number
 from costboost.decisions.explain import Explanation
-from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, Display, name_rows, number
+from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, Display, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,7 +156,10 @@ class ExplanationDisplay(Display):
             )
         if explanation.values is not None:
             values = explanation.values[row].tolist()
-            names = [f"{name} = {_shown(value)}" for name, value in zip(names, values, strict=True)]
+            names = [
+                f"{name} = {number(value) if isinstance(value, float) else value}"
+                for name, value in zip(names, values, strict=True)
+            ]
         taken, other = explanation.labels[row], explanation.runner_up[row]
         return cls(
             explanation.parts[row],
@@ -176,15 +180,15 @@ class ExplanationDisplay(Display):
         if self.base is None or self.saving is None:
             self.names_ = names
             starts, widths, colors = np.zeros(len(parts)), parts, [_GAIN] * len(parts)
-            texts = [number(part) for part in parts]
+            texts = [money(part) for part in parts]
             ax.set_xlabel("mean absolute part, in money per row")
         else:  # step by step, from the base rate to the saving
             self.names_ = ["base rate", *names, "saving"]
             starts = np.concatenate([[0.0], self.base + np.cumsum([0.0, *parts[:-1]]), [0.0]])
             widths = np.array([self.base, *parts, self.saving])
             colors = [MUTED, *(_GAIN if part >= 0 else _LOSS for part in parts), INK]
-            signs = [f"+{number(part)}" if part >= 0 else number(part) for part in parts]
-            texts = [number(self.base), *signs, number(self.saving)]
+            signs = [f"+{money(part)}" if part >= 0 else money(part) for part in parts]
+            texts = [money(self.base), *signs, money(self.saving)]
             ax.set_xlabel("expected saving against the runner-up")
         places, ends = np.arange(len(widths)), starts + widths
         self.bars_ = ax.barh(places, widths, left=starts, color=colors, height=0.62, zorder=3)
@@ -216,9 +220,3 @@ class ExplanationDisplay(Display):
             names.append(f"{len(rest)} other features")
             parts = np.append(parts, self.parts[rest].sum())
         return names, parts
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return number(value) if abs(value) < 1000 else f"{value:,.0f}"
-    return str(value)

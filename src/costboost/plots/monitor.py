@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from costboost._words import money, number
 from costboost.monitor import Check, MonitorReport
-from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, Display, name_rows, number
+from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, Display, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,8 @@ class MonitorDisplay(Display):
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from costboost.monitor import Check
+    >>> from costboost._words import money, number
+    from costboost.monitor import Check
     >>> from costboost.plots import MonitorDisplay
     >>> checks = [
     ...     Check("amount", "feature", 31.0, 52.0, 1e-6, 2e-6, True),
@@ -89,12 +91,12 @@ class MonitorDisplay(Display):
             The display, drawn.
         """
         realised = (
-            "" if report.realised_cost is None else f", realised {number(report.realised_cost)}"
+            "" if report.realised_cost is None else f", realised {money(report.realised_cost)}"
         )
         title = (
-            f"expected cost per row {number(report.expected_cost)} "
-            f"({number(report.low)} to {number(report.high)}{realised}), "
-            f"reference {number(report.reference_cost)}"
+            f"expected cost per row {money(report.expected_cost)} "
+            f"({money(report.low)} to {money(report.high)}{realised}), "
+            f"reference {money(report.reference_cost)}"
         )
         return cls(report.checks, report.false_alarm_rate, title=title, max_checks=max_checks).plot(
             ax

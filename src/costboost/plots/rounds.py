@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import Floats
+from costboost._words import money, percent
 from costboost.metrics import avoidable_cost_score, mean_cost, savings_score, total_cost
-from costboost.plots._shared import (
-    AXIS_NAMES,
-    INK,
-    Display,
-    Measure,
-    check_one_of,
-    fitted_costs,
-    label_ends,
-    line_looks,
-    number,
-    staged,
-)
+from costboost.plots._shared import INK, Display, check_one_of, fitted_costs, line_looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["CostByRoundDisplay"]
 
+Measure = Literal["mean_cost", "total_cost", "savings", "avoidable_cost"]
 _METRICS = {
     "mean_cost": mean_cost,
     "total_cost": total_cost,
@@ -35,6 +26,12 @@ _METRICS = {
     "avoidable_cost": avoidable_cost_score,
 }
 _SHARES = ("savings", "avoidable_cost")  # greater is better
+_AXIS_NAMES = {
+    "mean_cost": "mean cost per row",
+    "total_cost": "total cost",
+    "savings": "savings over the best constant decision",
+    "avoidable_cost": "share of the avoidable cost that is saved",
+}
 
 
 class CostByRoundDisplay(Display):
@@ -125,7 +122,11 @@ class CostByRoundDisplay(Display):
         CostByRoundDisplay
             The display, drawn.
         """
-        check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
+        if not hasattr(estimator, "staged_predict"):
+            raise TypeError(
+                f"{cls.__name__} needs a boosted classifier with staged_predict, and "
+                f"{type(estimator).__name__} has none."
+            )
         if (X_test is None) != (y_test is None):
             raise ValueError(
                 f"The 'X_test' and 'y_test' parameters of {cls.__name__} go together: pass both or "
@@ -135,7 +136,7 @@ class CostByRoundDisplay(Display):
         curves = {
             name: _curve(
                 y,
-                staged(estimator, "staged_predict", X, cls.__name__),
+                estimator.staged_predict(X),
                 measure,
                 fitted_costs(estimator, cost_matrix, costs, X),
             )
@@ -179,37 +180,37 @@ class CostByRoundDisplay(Display):
         CostByRoundDisplay
             The display, drawn.
         """
-        check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
         prices = {"cost_matrix": cost_matrix, "costs": costs, "labels": labels}
         curve = _curve(y_true, staged_predictions, measure, prices)
         return cls({name: curve}, measure=measure).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         self.lines_ = {}
-        ends: list[tuple[float, float, str, Any]] = []
         color: Any = INK
         for look, (name, values) in zip(line_looks(), self.curves.items(), strict=False):
             color = look["color"]
             rounds = np.arange(1, len(values) + 1)
-            (self.lines_[name],) = ax.plot(rounds, values, linewidth=1.6, **look)
-            ends.append((len(values), float(values[-1]), name, color))
+            (self.lines_[name],) = ax.plot(rounds, values, linewidth=1.6, label=name, **look)
         longest = max(len(values) for values in self.curves.values())
         ax.set_xlim(1, max(longest, 2))
         ax.margins(y=0.12)
         ax.locator_params(axis="x", integer=True)
         ax.set_xlabel("round")
-        ax.set_ylabel(AXIS_NAMES[self.measure])
-        best = f"best: round {self.best_round}, {number(self.best_value)}"
-        self._mark(self.best_round, self.best_value, best, color, self.measure in _SHARES)
-        self.labels_ = label_ends(ax, ends)
+        ax.set_ylabel(_AXIS_NAMES[self.measure])
+        is_share = self.measure in _SHARES
+        value = percent(self.best_value) if is_share else money(self.best_value)
+        best = f"best: round {self.best_round}, {value}"
+        self._mark(self.best_round, self.best_value, best, color, above=is_share)
+        ax.legend(frameon=False)
 
 
 def _curve(
     y: ArrayLike,
-    decisions: Iterable[ArrayLike | AnyArray],
+    decisions: Iterable[ArrayLike],
     measure: Measure,
     prices: Mapping[str, Any],
 ) -> Floats:
+    check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
     metric = _METRICS[measure]
     values = np.array([metric(y, decided, **prices) for decided in decisions])
     if not len(values):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._words import money, number
 from costboost.metrics import cost_by_threshold
+from costboost.metrics.money import Judged
 from costboost.plots._shared import (
-    AXIS_NAMES,
     MUTED,
     PALETTE,
     SMALL,
@@ -17,16 +18,12 @@ from costboost.plots._shared import (
     binary_response,
     check_one_of,
     fitted_costs,
-    named,
-    number,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["CostThresholdDisplay"]
-
-_MEASURES = ("mean_cost", "total_cost")
 
 
 class CostThresholdDisplay(Display):
@@ -40,9 +37,7 @@ class CostThresholdDisplay(Display):
     thresholds : array of shape (m,)
         Increasing; the last may be infinite (never decide "positive").
     costs : array of shape (m,)
-        Cost of the decisions ``score >= threshold``.
-    measure : {"mean_cost", "total_cost"}, default="mean_cost"
-        What the costs are.
+        Mean cost of a row if the decisions are ``score >= threshold``.
     name : str, optional
         Name of the classifier.
     score_name : str, default="score"
@@ -84,15 +79,12 @@ class CostThresholdDisplay(Display):
         thresholds: ArrayLike,
         costs: ArrayLike,
         *,
-        measure: Literal["mean_cost", "total_cost"] = "mean_cost",
         name: str | None = None,
         score_name: str = "score",
         in_use: float | None = None,
     ) -> None:
-        check_one_of(measure, _MEASURES, "measure", "CostThresholdDisplay")
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         self.costs = np.asarray(costs, dtype=np.float64)
-        self.measure = measure
         self.name = name
         self.score_name = score_name
         self.in_use = in_use
@@ -115,7 +107,6 @@ class CostThresholdDisplay(Display):
         cost_matrix: Any = None,
         costs: ArrayLike | None = None,
         response_method: Literal["auto", "decision_function", "predict_proba"] = "auto",
-        measure: Literal["mean_cost", "total_cost"] = "mean_cost",
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
@@ -134,8 +125,6 @@ class CostThresholdDisplay(Display):
         response_method : {"auto", "decision_function", "predict_proba"}
             The score; "auto" is ``decision_function`` if there is one, else ``predict_proba``. A
             decision function is used at threshold 0, which is drawn too.
-        measure : {"mean_cost", "total_cost"}, default="mean_cost"
-            What to measure.
         name : str, optional
             What to call the classifier; by default its class.
         ax : matplotlib Axes, optional
@@ -151,13 +140,15 @@ class CostThresholdDisplay(Display):
         score, used = binary_response(estimator, X, response_method, "predict_proba", owner)
         positive = np.asarray(estimator.classes_).tolist()[1]
         is_probability = used == "predict_proba"
+        # Priced before the class of the score is named: fn and fp may speak of the other one.
+        prices = Judged(owner, y, **fitted_costs(estimator, cost_matrix, costs, X)).costs.prices
         return cls.from_predictions(
             y,
             score,
-            **fitted_costs(estimator, cost_matrix, costs, X),
+            costs=prices,
+            labels=estimator.classes_,
             positive=positive,
-            measure=measure,
-            name=named(estimator, name),
+            name=name or type(estimator).__name__.removesuffix("Classifier"),
             score_name=f"probability of class {positive}" if is_probability else "decision score",
             in_use=None if is_probability else 0.0,
             ax=ax,
@@ -173,7 +164,6 @@ class CostThresholdDisplay(Display):
         costs: ArrayLike | None = None,
         positive: Any = None,
         labels: ArrayLike | None = None,
-        measure: Literal["mean_cost", "total_cost"] = "mean_cost",
         name: str | None = None,
         score_name: str = "score",
         in_use: float | None = None,
@@ -189,8 +179,6 @@ class CostThresholdDisplay(Display):
             Score of the positive class.
         cost_matrix, costs, positive, labels
             As in `costboost.metrics.cost_by_threshold`.
-        measure : {"mean_cost", "total_cost"}, default="mean_cost"
-            What to measure.
         name, score_name, in_use
             As in the constructor.
         ax : matplotlib Axes, optional
@@ -201,16 +189,12 @@ class CostThresholdDisplay(Display):
         CostThresholdDisplay
             The display, drawn.
         """
-        check_one_of(measure, _MEASURES, "measure", "CostThresholdDisplay")
         thresholds, totals = cost_by_threshold(
             y_true, y_score, cost_matrix=cost_matrix, costs=costs, positive=positive,
             labels=labels,
         )  # fmt: skip
-        if measure == "mean_cost":
-            totals = totals / np.size(y_score)
-        return cls(
-            thresholds, totals, measure=measure, name=name, score_name=score_name, in_use=in_use
-        ).plot(ax)
+        means = totals / np.size(y_score)
+        return cls(thresholds, means, name=name, score_name=score_name, in_use=in_use).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         finite = self.thresholds[np.isfinite(self.thresholds)]
@@ -229,7 +213,7 @@ class CostThresholdDisplay(Display):
                 self.in_use, color=MUTED, linewidth=1.1, linestyle=(0, (4, 3))
             )
             ax.annotate(
-                f"in use: {number(self.cost_in_use)} at {number(self.in_use)}",
+                f"in use: {money(self.cost_in_use)} at {number(self.in_use)}",
                 (self.in_use, 1.0),
                 xycoords=("data", "axes fraction"),
                 xytext=(0, 2),
@@ -241,10 +225,10 @@ class CostThresholdDisplay(Display):
             )
         t, is_set = self.best_threshold, bool(np.isfinite(self.best_threshold))
         where = f" at {number(t)}" if is_set else ", never deciding for the positive class"
-        best = f"cheapest: {number(self.best_cost)}{where}"
+        best = f"cheapest: {money(self.best_cost)}{where}"
         self._mark(t if is_set else high, self.best_cost, best, PALETTE[1])
         ax.set_xlabel(f"threshold on the {self.score_name}")
-        ax.set_ylabel(AXIS_NAMES[self.measure])
+        ax.set_ylabel("mean cost per row")
         if self.name:
             pad = 18.0 if self.in_use is not None else 6.0  # above the words on the one in use
             ax.set_title(self.name, loc="left", fontsize=11, color=PALETTE[0], pad=pad)

@@ -95,8 +95,6 @@ class Case:
         Columns to break the costs down by; features in the order of the columns of `explain`.
     explain : callable or None
         Maps row numbers to an array (rows, features): parts of the saving, in money.
-    rounds : mapping of name to array
-        Mean cost after each boosting round.
     rivals : mapping of name to array of shape (n,)
         Codes of the decisions of other ways to decide.
     ids : array of shape (n,) or None
@@ -119,7 +117,6 @@ class Case:
     segments: Mapping[str, AnyArray] = field(default_factory=dict)
     features: Mapping[str, AnyArray] = field(default_factory=dict)
     explain: Explain | None = None
-    rounds: Mapping[str, Floats] = field(default_factory=dict)
     rivals: Mapping[str, Ints] = field(default_factory=dict)
     ids: AnyArray | None = None
     title: str = ""
@@ -215,19 +212,12 @@ class Case:
     # -- at one position of the sliders ---------------------------------------------------------
 
     @cached_property
-    def products(self) -> dict[tuple[int, int], Floats]:
-        """Probability of a truth times the cost of a decision, where that is not always 0."""
-        pairs = {(j, e): self.cost_of(j, e) for j in range(self.k) for e in range(self.d)}
-        return {(j, e): self.proba[:, j] * c for (j, e), c in pairs.items() if np.any(c)}
-
-    @cached_property
     def levers(self) -> dict[str, Bools]:
         """Cells (k, d) by name: one per kind of mistake, or per true class if there are many."""
         # A mistake of class j is a decision other than the cheapest one of that class, on average,
         # if it ever costs anything.
-        wrong = np.zeros((self.k, self.d), dtype=bool)
-        for j, e in self.products:
-            wrong[j, e] = e != self.right[j]
+        wrong = np.any(self.matrix.reshape(-1, self.k, self.d), axis=0)
+        wrong[np.arange(self.k), self.right] = False
         pairs = np.argwhere(wrong).tolist()
         if len(pairs) <= MOST_CELLS:
             single = np.eye(wrong.size, dtype=bool).reshape(wrong.shape * 2)
@@ -252,12 +242,12 @@ class Case:
                 factors[cells] = value
         return factors
 
-    def expected(self, factors: Floats | None = None) -> Floats:
+    def expected(self, factors: Floats | float = 1.0) -> Floats:
         """Expected cost of each decision (n, d)."""
-        total = np.zeros((self.n, self.d))
-        for (j, e), product in self.products.items():
-            total[:, e] += product if factors is None else factors[j, e] * product
-        return total
+        weighed = np.broadcast_to(factors, (self.k, self.d))
+        # Added class by class: JavaScript gets the same bits.
+        parts = (weighed[j] * (self.proba[:, [j]] * self.matrix[..., j, :]) for j in range(self.k))
+        return np.asarray(sum(parts, np.zeros((self.n, self.d))))
 
     def operating_point(
         self,
@@ -281,12 +271,13 @@ class Case:
 
     def account(self, decided: Ints, factors: Floats) -> OperatingPoint:
         """Count and price decisions under factored costs."""
-        cell, size = self.codes * self.d + decided, self.k * self.d
-        rows, paid = (
-            sums(cell, part, size).reshape(self.k, self.d)
-            for part in (self.weights, self.spent(decided))
-        )
-        return OperatingPoint(decided, rows, paid * factors)
+        paid = self.by_cell(self.spent(decided), decided) * factors
+        return OperatingPoint(decided, self.by_cell(self.weights, decided), paid)
+
+    def by_cell(self, values: Floats, decided: Ints) -> Floats:
+        """Sums of the values by truth and decision (k, d)."""
+        cell = self.codes * self.d + decided
+        return sums(cell, values, self.k * self.d).reshape(self.k, self.d)
 
     def take(self, rows: Ints, weights: Floats) -> Case:
         """Some of the rows, with new weights, for the sliders."""
@@ -318,7 +309,6 @@ def make_case(
     segments: Any = None,
     features: Any = None,
     explain: Explain | ArrayLike | None = None,
-    rounds: Mapping[str, ArrayLike] | None = None,
     rivals: Mapping[str, Any] | None = None,
     ids: ArrayLike | None = None,
     title: str | None = None,
@@ -359,8 +349,6 @@ def make_case(
     explain : callable or array of shape (n, features), optional
         Each feature's part, in money, of what the decision taken is expected to save against the
         next-best one; a callable takes row numbers, and only the rows shown are explained.
-    rounds : mapping of name to array, optional
-        Mean cost after each boosting round, for example ``{"held-out rows": [...]}``.
     rivals : mapping of name to array, optional
         Probabilities (n, k), decided by the same costs; or labels of decisions (n,).
     ids : array of shape (n,), optional
@@ -435,7 +423,6 @@ def make_case(
         segments=columns(segments, "segments"),
         features=columns(features, "features"),
         explain=explain,
-        rounds={name: np.asarray(cost, dtype=float) for name, cost in (rounds or {}).items()},
         rivals={name: decide(one, f"rivals[{name!r}]") for name, one in (rivals or {}).items()},
         ids=None if ids is None else of_length(ids, n, "ids", owner),
         title=_title(named.tolist()) if title is None else title,
@@ -522,7 +509,6 @@ def case_of(
         segments=segments,
         features=X if hasattr(X, "columns") else None,
         explain=_model_parts(model, X, costs, known, decided),
-        rounds=_rounds(model),
         ids=column_of(ids, X, "ids", owner),
         settings=model.get_params(deep=False),
         **options,
@@ -560,16 +546,3 @@ def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray
         return table
 
     return parts
-
-
-def _rounds(model: Any) -> dict[str, Floats] | None:
-    """Mean held-out cost of a booster after each round, if the fit kept it."""
-    heads = getattr(model, "evals_result_", None) or {}
-    boosters: list[Any] = next(iter(heads.values()), [])
-    costs = [one["held_out"]["cost"] for one in boosters if "cost" in one.get("held_out", {})]
-    if not costs or not all(len(cost) for cost in costs):
-        return None
-    longest = max(len(cost) for cost in costs)
-    # Boosters that stopped early stay where they are.
-    padded = [np.pad(cost, (0, longest - len(cost)), mode="edge") for cost in costs]
-    return {"held-out rows, one booster": np.mean(padded, axis=0)}

@@ -1,8 +1,8 @@
-"""How good are the decisions? Capacity, calibration, boosting rounds."""
+"""How good are the decisions? Capacity and calibration."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,6 @@ def decisions_section(report: ReportData) -> Section:
     charts = [
         *(_capacity_chart(case, found) for found in limits),
         _calibration_chart(report.calibrations),
-        _rounds_chart(case.rounds, case.unit) if case.rounds else None,
     ]
     return Section("decisions", "Decisions", "How good are the decisions?", charts)
 
@@ -159,23 +158,4 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
             ("Rows", charts.counts(joined("rows"))),
         ),
         wide=len(found) > 3,
-    )
-
-
-# -- boosting rounds ----------------------------------------------------------------------------
-
-
-def _rounds_chart(rounds: Mapping[str, Floats], unit: str) -> Figure:
-    lines = [
-        charts.line(name, np.arange(1, len(costs) + 1), costs, charts.color(place))
-        for place, (name, costs) in enumerate(rounds.items())
-    ]
-    best = ", ".join(f"{int(costs.argmin()) + 1} ({name})" for name, costs in rounds.items())
-    return Figure(
-        "rounds",
-        "Cost after each boosting round",
-        "The curve should flatten before it ends. If it still falls, more rounds would save more; "
-        f"if it rises, fewer would. Lowest: round {best}.",
-        lines,
-        {"xaxis": charts.axis("Round"), "yaxis": charts.axis("Mean cost of a row", unit)},
     )

@@ -56,11 +56,9 @@ def mistakes(case: Case, most: int = MOST_MISTAKES) -> list[dict[str, Any]]:
 
 def outcomes(case: Case) -> dict[str, Floats]:
     """Rows, their cost, and its avoidable part, by truth and decision (k, d)."""
-    cell = case.codes * case.d + case.decided
     paid = case.spent(case.decided)
     parts = {"rows": case.weights, "paid": paid, "avoidable": paid - case.perfect}
-    size = case.k * case.d
-    return {key: sums(cell, part, size).reshape(case.k, case.d) for key, part in parts.items()}
+    return {key: case.by_cell(part, case.decided) for key, part in parts.items()}
 
 
 # -- groups of rows -----------------------------------------------------------------------------
@@ -129,13 +127,17 @@ def _parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
 def money_section(report: ReportData) -> Section:
     """Heat map of outcomes, bars of groups, and the table of mistakes."""
     case = report.case
-    charts = [_outcomes_chart(case, report.outcomes)]
-    charts += [
-        _groups_chart(f"segment-{place}", f"Cost by {name}", groups, case.unit)
-        for place, (name, groups) in enumerate(report.segments.items())
+    groups = [
+        _groups_chart(f"segment-{place}", f"Cost by {name}", found, case.unit)
+        for place, (name, found) in enumerate(report.segments.items())
     ]
-    after = _mistakes_table(report.mistakes, case.unit)
-    return Section("money", "Where money goes", "Where the money goes", charts, after=after)
+    return Section(
+        "money",
+        "Where money goes",
+        "Where the money goes",
+        [_outcomes_chart(case, report.outcomes), *groups],
+        after=_mistakes_table(report.mistakes, case.unit),
+    )
 
 
 def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:

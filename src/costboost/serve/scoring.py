@@ -74,8 +74,13 @@ class Service:
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
-        self._number_names = [f"probability_{label}" for label in self.classes.tolist()]
-        self._number_names += [f"expected_cost_{label}" for label in self.decisions.tolist()]
+        numbers = [f"probability_{label}" for label in self.classes.tolist()]
+        numbers += [f"expected_cost_{label}" for label in self.decisions.tolist()]
+        # Of the lines of an audit log: what says the decision, and places for the numbers.
+        decisions = [to_json(label, fallback=str) for label in self.decisions.tolist()]
+        self._audit_decisions = [b',"decision":' + text.replace(b"%", b"%%") for text in decisions]
+        keys = [to_json(name).replace(b"%", b"%%") for name in numbers]
+        self._audit_keys = b"".join(b"," + key + b":%s" for key in keys)
         scale = float(np.abs(model.cost_matrix_).max())
         self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
@@ -280,16 +285,23 @@ class Service:
         head = {"time": stamp(time.time()), "request": request, "model": self.fingerprint}
         given = query.rows.items() if with_rows else ()
         # A column that is only passed on may have such a name; see `audit_clash` for the others.
-        cells = {str(name): _listed(values) for name, values in given if name not in head}
-        names = [*cells, "decision"]
-        columns = [*cells.values(), self.decisions[answer.codes].tolist()]
-        if answer.proba is not None:
-            names += self._number_names
-            columns += np.column_stack((answer.proba, answer.expected)).T.tolist()  # type: ignore[arg-type]
-        begin = to_json(head)[:-1] + b","
-        lines = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-        texts = [to_json(line, inf_nan_mode="null", fallback=str)[1:] for line in lines]
-        return b"".join([begin + text + b"\n" for text in texts])
+        taken = (*head, "decision")
+        cells = {str(name): _listed(values) for name, values in given if name not in taken}
+        rows: Any = [()] * len(answer.codes)
+        begin, keys = to_json(head)[:-1].replace(b"%", b"%%"), b""
+        if answer.proba is not None and answer.expected is not None:
+            # All numbers are written at once, and then put into the lines: that halves the time.
+            numbers = np.concatenate((answer.proba, answer.expected), axis=1)
+            found = to_json(numbers.ravel().tolist(), inf_nan_mode="null")
+            texts = iter(found[1:-1].split(b","))
+            rows, keys = zip(*[texts] * numbers.shape[1], strict=True), self._audit_keys
+        forms = [begin + decision + keys for decision in self._audit_decisions]
+        lines = [forms[code] % row for code, row in zip(answer.codes.tolist(), rows, strict=True)]
+        if not cells:
+            return b"}\n".join([*lines, b""])
+        own = (dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True))
+        ends = [to_json(row, inf_nan_mode="null", fallback=str)[1:] for row in own]
+        return b"".join([b"%s,%s\n" % both for both in zip(lines, ends, strict=True)])
 
     def as_arrow(self, answer: Reply, passed: dict[str, Any]) -> bytes:
         """The answer as an Arrow stream, a column per number."""
