@@ -20,7 +20,7 @@ LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests
 	tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom constraints bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
+.PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom constraints bench bench-cost bench-rivals bench-scale bench-serve evidence docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,7 +77,6 @@ house: $(VENV)/.installed-dev ## Count lines by room, and the types, functions a
 
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
-	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
 
 bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
 	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost $(ARGS)
@@ -87,11 +86,12 @@ bench-rivals: $(RIVALS_VENV)/.installed ## Add AutoGluon, CatBoost, VW, ... to t
 
 bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memory, cluster
 	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py
-	$(FREE_THREADS) $(BIN)/python benchmarks/gbm_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
-	$(FREE_THREADS) $(BIN)/python benchmarks/scale.py
 	$(BIN)/python docs/build.py scale
+
+evidence: $(VENV)/.installed-dev ## Measure all that is older than the code, cheapest first; goes on where it was stopped
+	$(BIN)/python -m benchmarks.evidence $(ARGS)
 
 docs: $(VENV)/.installed-dev ## Build the documentation into build/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -13,7 +13,7 @@ import dask.array as da
 import numpy as np
 import typer
 from distributed import Client, LocalCluster, wait
-from harness import Bench, paired_seconds
+from harness import Bench, made_rows, paired_seconds
 
 from costboost import CostBoostClassifier
 from costboost.dask import DaskCostBoostClassifier
@@ -36,9 +36,7 @@ def main(
     partitions: Annotated[int, typer.Option(help="Partitions of the rows.")] = 8,
     repeats: Annotated[int, typer.Option(help="Timed runs; the median counts.")] = 1,
 ) -> None:
-    rng = np.random.default_rng(SEED)
-    X = rng.standard_normal((rows, FEATURES), dtype=np.float32)
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(rows, dtype=np.float32) > 0).astype(int)
+    X, y = made_rows(rows, features=FEATURES)
     cost_matrix = {"fn": 5, "fp": 1}
     one = CostBoostClassifier(
         cost_matrix, engine="xgboost", ensemble=1, n_jobs=2, n_estimators=trees, **ARGUMENTS

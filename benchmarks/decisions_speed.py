@@ -1,18 +1,17 @@
 """Decisions under limits on a million rows, and how often the promises of the library fail.
 
-    python benchmarks/decisions_speed.py            # speed
-    python benchmarks/decisions_speed.py promises   # 2,000 simulations of each promise
+    python benchmarks/decisions_speed.py                      # both parts
+    python benchmarks/decisions_speed.py decisions_promises   # 2,000 simulations of each promise
 
 Speed: one limit under 2 s, two under 30 s, on an otherwise idle machine.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
-from harness import Bench, median_seconds
+from harness import Bench, median_seconds, run_parts
 
 from costboost.decisions import allocate, capacity_prices, mean_cost_bound
 from costboost.monitor import Monitor, snapshot
@@ -104,4 +103,4 @@ def _unchanged(rng: np.random.Generator, rate: float) -> list[object]:
 
 
 if __name__ == "__main__":
-    promises() if "promises" in sys.argv[1:] else speed()
+    run_parts({"decisions_speed": speed, "decisions_promises": promises}, __doc__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import os
 import platform
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -77,6 +79,30 @@ def peak_megabytes(code: str) -> float:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     return int(done.stdout.split()[-1]) / 1024
+
+
+def made_rows(
+    n: int, classes: int = 2, features: int = 20, rng: np.random.Generator | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Features, and classes of equal shares that three of them decide with noise."""
+    rng = rng or np.random.default_rng(0)
+    X = rng.standard_normal((n, features), dtype=np.float32)
+    score = X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(n, dtype=np.float32)
+    return X, np.searchsorted(np.quantile(score, np.arange(1, classes) / classes), score)
+
+
+def run_parts(
+    parts: Mapping[str, Callable[[], None]], doc: str, leave_out: Sequence[str] = ()
+) -> None:
+    """Run the parts that the command line names by their results files; none names all others."""
+    parser = argparse.ArgumentParser(description=doc.split("\n", 1)[0])
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}")
+    asked = parser.parse_args().parts
+    unknown = [name for name in asked if name not in parts]
+    if unknown:
+        parser.error(f"the parts are {', '.join(parts)}; got {', '.join(unknown)}")
+    for name in asked or [name for name in parts if name not in leave_out]:
+        parts[name]()
 
 
 def load() -> str:

@@ -5,10 +5,10 @@
 
 One model of five boosters. Single rows: the service, a bare FastAPI handler that calls the same
 boosters with LightGBM, and the model in this process, in turns, so that drift of the machine hits
-all of them. Batches: JSON and Arrow. Every answer is compared with the model in this process, also
-while the model file is replaced (SIGHUP) and while the service stops (SIGTERM): the table counts
-answers, lost requests and wrong answers. The number of requests and the time of every part are
-bounded.
+all of them. Batches: JSON and CSV. The audit log: processor time with it and without. Every answer
+is compared with the model in this process, also while the model file is replaced (SIGHUP) and while
+the service stops (SIGTERM): the table counts answers, lost requests and wrong answers. The number
+of requests and the time of every part are bounded.
 
 The bare handler does what a team writes in an afternoon: a pydantic model of the row, the mean
 score of the boosters, a comparison of two costs. It checks no token, limits nothing, counts
@@ -18,7 +18,6 @@ nothing and returns one word.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import re
@@ -39,7 +38,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import psutil
-import pyarrow as pa
 from harness import Bench, write_rows
 
 from costboost import CostBoostClassifier
@@ -49,7 +47,6 @@ from costboost.serve.scoring import Service, load_service
 SEED = 0
 COSTS = {"fn": "amount", "fp": 5}
 START = "import typer; from costboost.cli.serve import serve; typer.run(serve)"
-ARROW = "application/vnd.apache.arrow.stream"
 
 
 # -- the bare handler ------------------------------------------------------------------------------
@@ -136,20 +133,20 @@ class Client:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.closes = False
 
-    def request(self, body: bytes, kind: str, accept: str = "*/*") -> bytes:
+    def request(self, body: bytes, kind: str) -> bytes:
         """The bytes of a request."""
-        return self._bytes(b"POST", "/decide", body, kind, accept)
+        return self._bytes(b"POST", "/decide", body, kind)
 
-    def _bytes(self, method: bytes, path: str, body: bytes, kind: str, accept: str) -> bytes:
+    def _bytes(self, method: bytes, path: str, body: bytes, kind: str) -> bytes:
         head = (
-            f" {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\naccept: {accept}\r\n"
+            f" {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\naccept: */*\r\n"
             f"content-length: {len(body)}\r\n\r\n"
         )
         return method + head.encode() + body
 
     def ask(self, method: bytes, path: str, body: bytes, kind: str) -> bytes:
         """Send a request and read its answer."""
-        return self.send(self._bytes(method, path, body, kind, "*/*"))
+        return self.send(self._bytes(method, path, body, kind))
 
     def send(self, request: bytes) -> bytes:
         """Send prepared bytes and read the body of the answer; anything but 200 is an error."""
@@ -316,34 +313,49 @@ def single_rows(problem: Problem, bench: Bench, count: int, seconds: float) -> T
 
 
 def batches(problem: Problem, bench: Bench, repeats: int) -> Tally:
-    """Rows per second by JSON and by Arrow, against the same model in this process."""
+    """Rows per second by JSON and by CSV, against the same model in this process."""
     tally, rows = Tally(), problem.rows
     model = problem.services[0].model
-    sink = io.BytesIO()
-    table = pa.Table.from_pandas(rows, preserve_index=False)
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
     body = json.dumps({"records": records(rows)}).encode()
-    right = problem.right[problem.services[0].fingerprint]
     with started("-c", START, str(problem.files[0]), "--port", "0") as (_, port):
         client = Client(port)
         by_json = client.request(body, "application/json")
-        by_arrow = client.request(sink.getvalue(), ARROW, ARROW)
-        times: dict[str, list[float]] = {"JSON": [], "Arrow": [], "in process": []}
+        by_csv = client.request(rows.to_csv(index=False).encode(), "text/csv")
+        times: dict[str, list[float]] = {"JSON": [], "CSV": [], "in process": []}
         for _ in range(repeats + 1):
-            answer = json.loads(timed(lambda: client.send(by_json), times["JSON"]))
-            tally.judge(answer, 0, problem)
-            content = timed(lambda: client.send(by_arrow), times["Arrow"])
-            found = pa.ipc.open_stream(content).read_all()
-            tally.answers += 1
-            columns = [found.column(f"expected_cost.{label}") for label in model.decisions_]
-            costs = np.column_stack([column.to_numpy() for column in columns])
-            tally.wrong += not np.allclose(costs, right, rtol=1e-12, atol=0)
+            for sent, name in ((by_json, "JSON"), (by_csv, "CSV")):
+                answer = json.loads(timed(lambda sent=sent: client.send(sent), times[name]))
+                tally.judge(answer, 0, problem)
             timed(lambda: (model.predict(rows), model.predict_cost(rows)), times["in process"])
     rate = {name: 1e3 * len(rows) / statistics.median(found[1:]) for name, found in times.items()}
-    for name in ("JSON", "Arrow"):
+    for name in ("JSON", "CSV"):
         bench.add("a batch", name, rate[name], "in process", rate["in process"], unit="rows/s",
                   note=f"{len(rows)} rows a request")  # fmt: skip
+    return tally
+
+
+def audit(problem: Problem, bench: Bench, count: int, repeats: int) -> Tally:
+    """Processor time of requests with an audit log and without, in turns."""
+    tally, command = Tally(), ("-c", START, str(problem.files[0]), "--port", "0")
+    path = problem.folder / "audit.jsonl"
+    with started(*command) as plain, started(*command, "--audit-log", str(path)) as logged:
+        clients = [Client(port) for _, port in (plain, logged)]
+        for what, n, times in (("one row", 1, count), ("a batch", len(problem.rows), repeats)):
+            body = json.dumps({"records": records(problem.rows[:n])}).encode()
+            sent = clients[0].request(body, "application/json")
+            warm = min(50, times // 4)
+            used = [0.0, 0.0]
+            for turn in range(times + warm):
+                if turn == warm:
+                    used = [-cpu_ms(process.pid) for process, _ in (plain, logged)]
+                for client in clients[:: 1 - 2 * (turn % 2)]:
+                    tally.judge(json.loads(client.send(sent)), 0, problem)
+            used = [
+                (before + cpu_ms(process.pid)) / times
+                for before, (process, _) in zip(used, (plain, logged), strict=True)
+            ]
+            bench.add(what, "CPU, audit log", used[1], "without", used[0], at_most=1.05,
+                      unit="ms", note=f"{times} requests of {n}")  # fmt: skip
     return tally
 
 
@@ -418,6 +430,7 @@ def main() -> None:
         tallies = {
             "single rows": single_rows(problem, bench, count, 6 * seconds),
             "batches": batches(problem, bench, repeats),
+            "audit log": audit(problem, bench, count, 3 * repeats),
             "reloads and drain, 1 worker": signals(problem, 1, seconds),
             "reloads and drain, 2 workers": signals(problem, 2, seconds),
         }

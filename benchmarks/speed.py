@@ -1,23 +1,28 @@
-"""Speed and memory of the binary family against LightGBM, scikit-learn and imbalanced-ensemble.
+"""Speed and memory of the published algorithms, against LightGBM, scikit-learn and others.
 
-Run by ``make bench``. Sections (a) to (f) are those of the target list: the letter stands in the
-first column, and the last column says whether the target of the row was met in this run.
+    python benchmarks/speed.py                  # all parts but speed_cpu
+    python benchmarks/speed.py multiclass_speed
+
+Each part writes results/PART.csv; the last columns say whether the target of a row was met.
+``speed``: the binary family. ``multiclass_speed``: Lp-CSB and MCBoost, on the benchmark data sets.
+``speed_cpu``: processor times of one thread, for machines that do other work too.
 """
 
 from __future__ import annotations
 
-import argparse
+import os
 import warnings
-from collections.abc import Callable
 from time import process_time
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from harness import Bench, median_seconds, paired_seconds, peak_megabytes
+from harness import Bench, median_seconds, paired_seconds, peak_megabytes, run_parts
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import costboost as cb
+from costboost.datasets import load
 
 SEED = 0
 ROUNDS = 100
@@ -70,6 +75,18 @@ def imbalanced_ensemble_seconds(X: np.ndarray, y: np.ndarray, rounds: int) -> di
         seconds = median_seconds(lambda m=model: m.fit(X, y), 3, warm_up=False)
         found[rival.__name__] = seconds * ROUNDS / rounds
     return found
+
+
+def binary() -> None:
+    """Sections (a) to (f) of the list of targets."""
+    bench = Bench("costboost, binary family: speed and memory")
+    tree_based(bench, 100_000, limit=1.3, against_sklearn=50.0)
+    tree_based(bench, 1_000, limit=None, against_sklearn=5.0)
+    joint_stumps(bench)
+    predict(bench)
+    growth(bench)
+    memory(bench)
+    bench.finish("speed", SEED)
 
 
 def tree_based(bench: Bench, n: int, limit: float | None, against_sklearn: float) -> None:
@@ -158,35 +175,95 @@ def processor_time() -> None:
     bench.finish("speed_cpu", SEED)
 
 
-SECTIONS: dict[str, Callable[[Bench], None]] = {
-    "a": lambda bench: tree_based(bench, 100_000, limit=1.3, against_sklearn=50.0),
-    "b": lambda bench: tree_based(bench, 1_000, limit=None, against_sklearn=5.0),
-    "c": joint_stumps,
-    "d": predict,
-    "e": growth,
-    "f": memory,
-}
+# --- many classes --------------------------------------------------------------------------------
+
+LEAVES_OF_A_CLASS = 31
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sections", nargs="*", default=[], help="letters of the sections to run")
-    parser.add_argument(
-        "--cpu", action="store_true", help="tree-based classes only, by processor time; own file"
+def training_part(name: str) -> tuple[np.ndarray, np.ndarray]:
+    data = load(name)
+    train = np.asarray(data.split) == "train"
+    y = np.unique(np.asarray(data.y), return_inverse=True)[1]
+    return np.asarray(data.X, dtype=np.float64)[train], y[train]
+
+
+def multiclass_seconds(X: np.ndarray, y: np.ndarray) -> float:
+    params = {
+        "objective": "multiclass", "num_class": len(np.unique(y)), "num_leaves": LEAVES_OF_A_CLASS,
+        "verbosity": -1,
+    }  # fmt: skip
+    return median_seconds(
+        lambda: lgb.train(params, lgb.Dataset(X, label=y), num_boost_round=ROUNDS),
+        1,
+        warm_up=False,
     )
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if options.cpu:
-        return processor_time()
-    sections = options.sections or list(SECTIONS)
-    bench = Bench("costboost, binary family: speed and memory")
-    for letter in sections:
-        SECTIONS[letter](bench)
-    if sections == list(SECTIONS):
-        bench.finish("speed", SEED)
-    else:
-        bench.console.print(bench.table())
+
+
+def lp_csb(n_estimators: int = ROUNDS) -> cb.LpCSBClassifier:
+    return cb.LpCSBClassifier(
+        p=2, n_estimators=n_estimators, max_leaves=LEAVES_OF_A_CLASS, random_state=SEED
+    )
+
+
+def gll(n_estimators: int = ROUNDS) -> cb.MCBoostClassifier:
+    return cb.MCBoostClassifier(loss="gll", n_estimators=n_estimators, random_state=SEED)
+
+
+LETTER = """
+import sys
+sys.path.insert(0, {folder!r})
+import warnings; warnings.simplefilter("ignore")
+from speed import lp_csb, training_part
+lp_csb().fit(*training_part("letter"))
+"""
+
+
+def multiclass() -> None:
+    bench = Bench("costboost, multi-class family: speed and memory")
+    X, y = training_part("letter")
+    theirs = multiclass_seconds(X, y)
+    ours = median_seconds(lambda: lp_csb().fit(X, y), 1, warm_up=False)
+    what = f"Lp-CSB p=2, letter, {ROUNDS} rounds, {LEAVES_OF_A_CLASS} leaves a class"
+    bench.add("3", what, ours, "limit", 60.0, at_most=1.0)
+    bench.add("3", what, ours, "lightgbm.train multiclass", theirs)
+    peak = peak_megabytes(LETTER.format(folder=os.path.dirname(os.path.abspath(__file__))))
+    bench.add("3", "Lp-CSB p=2, letter, peak memory", peak, "limit", 1536.0, at_most=1.0, unit="MB")
+
+    X, y = training_part("shuttle")
+    theirs = multiclass_seconds(X, y)
+    ours = median_seconds(lambda: gll().fit(X, y), 1, warm_up=False)
+    what = f"GLL-MCBoost, lines, shuttle, {ROUNDS} rounds x 6 coordinates"
+    bench.add("3", what, ours, "limit", 20.0, at_most=1.0)
+    bench.add("3", what, ours, "lightgbm.train multiclass", theirs, at_most=6.0)
+
+    growth_of_a_round(bench)
+    bench.finish("multiclass_speed", SEED)
+
+
+def growth_of_a_round(bench: Bench) -> None:
+    """Seconds per round against n and k, at most linear."""
+    rng = np.random.default_rng(SEED)
+
+    def seconds(model: Any, n: int, k: int) -> float:
+        X = rng.normal(size=(n, 10))
+        y = np.clip((X[:, 0] + rng.normal(size=n) + 3) * k / 6, 0, k - 1).astype(int)
+        y[:k] = np.arange(k)
+        model.set_params(n_jobs=1)
+        return median_seconds(lambda: model.fit(X, y))
+
+    for name, make in (("Lp-CSB", lp_csb), ("GLL-MCBoost", gll)):
+        small = seconds(make(10), 10_000, 5)
+        bench.add("3", f"{name}, 100000 rows, 5 classes", seconds(make(10), 100_000, 5),
+                  "itself, 10000 rows, x 10", 10 * small, at_most=1.1)  # fmt: skip
+        # MCBoost's round is k - 1 coordinate steps, each of which touches k scores once; the line
+        # search works on three sums a row, however many classes there are.
+        steps = 19 / 4 if make is gll else 1.0
+        rival = f"itself, 5 classes, x {4 * steps:g}"
+        bench.add("3", f"{name}, 10000 rows, 20 classes", seconds(make(10), 10_000, 20), rival,
+                  4 * steps * small, at_most=1.1)  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    parts = {"speed": binary, "multiclass_speed": multiclass, "speed_cpu": processor_time}
+    run_parts(parts, __doc__, leave_out=("speed_cpu",))

@@ -4,8 +4,9 @@
     python docs/build.py choosing scale     # some of them
     python docs/build.py papers gallery --keep   # their text only: no pictures, no examples run
 
-Each page has a module of its name in docs/_pages. The examples of the gallery and the printed
-outputs of the guides run for some minutes; all else takes seconds.
+Each has a module of its name in docs/_pages, whose `pages` returns texts by path. What runs code
+or draws is in `prepare`: the examples of the gallery and the printed outputs of the guides take
+some minutes, all else takes seconds.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ NAMES = (
     "choosing",
     "gain",
     "effort",
+    "walk",
     "losses",
     "scale",
     "papers",
@@ -45,7 +47,11 @@ def main() -> None:
     sys.path.insert(0, str(PAGES))
     for name in options.names or NAMES:
         print(name)
-        runpy.run_path(str(PAGES / f"{name}.py"))["build"](keep=options.keep, only=options.only)
+        module = runpy.run_path(str(PAGES / f"{name}.py"))
+        if "prepare" in module and not options.keep:
+            module["prepare"](options.only)
+        for path, text in module["pages"]().items() if "pages" in module else ():
+            path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

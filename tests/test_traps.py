@@ -14,7 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import costboost
-from costboost import AdaC2Classifier, CostBoostClassifier, LpCSBClassifier, MinCostClassifier
+from costboost import (
+    AdaC2Classifier,
+    CostBoostClassifier,
+    LpCSBClassifier,
+    MinCostClassifier,
+    decisions,
+    metrics,
+)
 from costboost.costs import Costs, per_row
 from costboost.metrics import (
     avoidable_cost_score,
@@ -23,6 +30,7 @@ from costboost.metrics import (
     savings_score,
     total_cost,
 )
+from costboost.monitor import snapshot
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
@@ -503,3 +511,77 @@ def test_copies_of_rows_across_folds_are_told(form):
     together = [(np.flatnonzero(copied % 2 != f), np.flatnonzero(copied % 2 == f)) for f in (0, 1)]
     quick(cv=together, n_estimators=5).fit(form(X[copied]), y[copied])
     quick(n_estimators=5).fit(form(X), y)
+
+
+# -- arrays that do not belong together
+
+
+P = np.full((9, 2), 0.5)
+C = np.array([[0.0, 4.0, 20.0], [100.0, 4.0, 0.0]])
+E = P @ C
+Y = np.arange(9) % 2
+OTHER = pd.DataFrame({"amount": np.arange(9.0)}, index=range(50, 59))
+RATE = decisions.Rate(1, given=1, at_least=0.5)
+MISMATCHED = {
+    "proba on its side": (lambda: decisions.expected_cost(P.T, C), "'matrix' .* expected_cost"),
+    "matrix on its side": (lambda: decisions.expected_cost(P, C.T), r"\(2, d\).*got \(3, 2\)"),
+    "one matrix for several": (lambda: decisions.worst_expected_cost(P, C), "'matrix' parameter"),
+    "rate of other rows": (
+        lambda: decisions.allocate(E, constraints=RATE, proba=P[1:]),
+        r"'proba' .* shape \(9, k\)",
+    ),
+    "rate of no number": (
+        lambda: decisions.allocate(E, constraints=RATE, proba=P * np.nan),
+        "'proba' .* finite",
+    ),
+    "codes of no decision": (
+        lambda: decisions.explain(np.ones((9, 4)), C, codes=np.full(9, -1)),
+        r"'codes' .*0 to 2, got \[-1\]",
+    ),
+    "codes that are labels": (
+        lambda: snapshot(OTHER, P, C, codes=np.full(9, "a")),
+        r"'codes' .*got \['a'\]",
+    ),
+    "prices of other rows": (
+        lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
+        r"'prices' .*\(9, 3\).*got shape \(8, 3\)",
+    ),
+    "scores of no number": (
+        lambda: decisions.order_threshold([np.nan] * 99, 0.1, 0.1),
+        "'scores' .* no NaN",
+    ),
+    "a limit in per cent": (lambda: decisions.order_rank(100, 5, 0.1), r"'limit' .*\(0, 1\)"),
+    "a gap among differences": (
+        lambda: metrics.corrected_t_test([1.0, np.nan, 2.0], 0.3),
+        "'differences' .* 1 that are not finite",
+    ),
+    "p-values as a table": (lambda: metrics.holm([[0.1, 0.2]]), r"'p_values' .*\(1, 2\)"),
+    "columns of other rows": (
+        lambda: total_cost(pd.Series(Y), Y, cost_matrix={"fn": "amount", "fp": 1}, X=OTHER),
+        "'X' parameter of total_cost must have the index",
+    ),
+    "groups of other rows": (
+        lambda: metrics.cost_by(OTHER["amount"], pd.Series(Y), Y),
+        "'groups' .* must have the index",
+    ),
+    "Costs on their side": (lambda: Costs([0, 1], C.T, list("abc")), r"\(2, 3\).*got \(3, 2\)"),
+    "truth of other rows": (
+        lambda: Costs([0, 1], np.ones((5, 2, 2))).known(Y),
+        r"as many rows as codes; got \(5, 2, 2\)",
+    ),
+    "decisions of other rows": (
+        lambda: Costs([0, 1], np.eye(2), codes=Y).paid([1]),
+        r"'decisions' .*\(9,\)",
+    ),
+    "decisions as labels": (
+        lambda: Costs(["a", "b"], np.eye(2), codes=Y).paid(["a"] * 9),
+        "not labels",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISMATCHED)
+def test_arrays_that_do_not_belong_together_are_refused(case):
+    call, words = MISMATCHED[case]
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -216,16 +216,18 @@ def sample(y: np.ndarray, n: int, seed: int) -> np.ndarray:
     return np.sort(np.concatenate(picked))
 
 
-def rows_of(whole: Table, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def rows_of(
+    whole: Table, seed: int, most_train: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Training and test rows of a seed."""
     if whole.official is None:
         train, test = train_test_split(
             np.arange(len(whole.y)), test_size=TEST_SHARE, stratify=whole.y, random_state=seed
         )
-        most = (MOST_ROWS, MOST_ROWS)
+        most = (most_train or MOST_ROWS, MOST_ROWS)
     else:
         train, test = (np.flatnonzero(whole.official == part) for part in ("train", "test"))
-        most = OFFICIAL_ROWS
+        most = (most_train or OFFICIAL_ROWS[0], OFFICIAL_ROWS[1])
     if whole.capped:
         train, test = (
             part[sample(whole.y[part], n, seed)]
@@ -234,9 +236,9 @@ def rows_of(whole: Table, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return train, test
 
 
-def draw(whole: Table, seed: int) -> Split:
+def draw(whole: Table, seed: int, most_train: int | None = None) -> Split:
     """The split of a seed."""
-    train, test = rows_of(whole, seed)
+    train, test = rows_of(whole, seed, most_train)
     costs = whole.row_costs
     return Split(
         *(whole.X.iloc[part].reset_index(drop=True) for part in (train, test)),

@@ -42,17 +42,22 @@ def run(
     splits: Sequence[int],
     costs: Sequence[str] = (),
     jobs: int = 1,
+    most_train: int | None = None,
 ) -> None:
     """Run what ``path`` does not have yet, the first split of all sets first.
 
-    `costs` chooses problems; none chooses all of a set.
+    `costs` chooses problems; none chooses all of a set. `most_train` rows of it are trained on.
     """
     console, start = Console(width=110), time.perf_counter()
     done = finished(path, *KEYS)
     for split in splits:
         for data in sets:
             asked = [one for one in problems_of(data) if not costs or one.costs in costs]
-            rows = [row for one in asked for row in run_problem(one, split, methods, done, jobs)]
+            rows = [
+                row
+                for one in asked
+                for row in run_problem(one, split, methods, done, jobs, most_train)
+            ]
             append_rows(path, rows, FIELDS)
             minutes = (time.perf_counter() - start) / 60
             console.print(f"{minutes:6.1f} min  split {split}, {data}: {len(rows)} rows")
@@ -62,7 +67,12 @@ def run(
 
 
 def run_problem(
-    problem: Problem, split: int, methods: Methods, done: set[tuple[str, ...]], jobs: int = 1
+    problem: Problem,
+    split: int,
+    methods: Methods,
+    done: set[tuple[str, ...]],
+    jobs: int = 1,
+    most_train: int | None = None,
 ) -> list[dict[str, Any]]:
     """The rows of one problem and split that are not done, failures among them."""
     whole, seed = table(problem.data), FIRST_SEED + split
@@ -77,12 +87,12 @@ def run_problem(
         "development": int(problem.is_development), "classes": whole.k, "error": "",
         **provenance(seed),
     }  # fmt: skip
-    matrix = price(problem, draw(whole, seed)).matrix
+    matrix = price(problem, draw(whole, seed, most_train)).matrix
     costs = whole.row_costs if problem.costs in (KNOWN, HIDDEN) else matrix
     try:
         found = costboost.compare(
             missing, {problem.name: (whole.X, whole.y, costs)},
-            costs_known=problem.costs != HIDDEN, splits={split: rows_of(whole, seed)},
+            costs_known=problem.costs != HIDDEN, splits={split: rows_of(whole, seed, most_train)},
             random_state=seed, n_jobs=jobs, progress=False,
         )  # fmt: skip
     except ValueError as error:  # none of them could run

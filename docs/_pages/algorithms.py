@@ -46,7 +46,6 @@ def _as_ruff_sorts(name: str) -> tuple[int, str]:
     return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
 
 
-def build(*, keep: bool, only: list[str]) -> None:
-    """Write both files."""
-    PACKAGE.write_text(public_names(PACKAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    STUB.write_text(stub(), encoding="utf-8")
+def pages() -> dict[Path, str]:
+    """Both files."""
+    return {PACKAGE: public_names(PACKAGE.read_text(encoding="utf-8")), STUB: stub()}

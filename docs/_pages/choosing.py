@@ -2,8 +2,9 @@
 
     python docs/build.py choosing
 
-Held-out costs are those of ``benchmarks/results/held_out_cost.csv`` (`make bench-cost`), seconds
-those of ``benchmarks/results/speed.csv`` (`make bench`), properties those of the classes.
+Held-out costs are those of ``benchmarks/results/held_out_cost.csv`` (`make bench-cost`) and
+``fair.csv`` (`python -m benchmarks.fair`), seconds those of ``speed.csv`` (`make bench`),
+properties those of the classes.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from results import read
+import fair
+from results import DOCS, commits, read, table
 
 import costboost
 
-HERE = Path(__file__).parents[1]
 OURS = "CostBoost"
 TIE = 0.001  # of the score, as in the benchmark's own page
 
@@ -102,14 +103,9 @@ experiments](papers/README.md) are run again, with what holds and what does not.
 """
 
 
-def page() -> str:
-    """The whole page."""
-    return "".join([HEAD, held_out(), properties(), speed(), HISTORICAL])
-
-
 def held_out() -> str:
     """Savings of each method beside ours on the same problems."""
-    table: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(
+    scores: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )
     seconds: dict[str, list[float]] = defaultdict(list)
@@ -117,7 +113,7 @@ def held_out() -> str:
     for row in rows:
         if row["method"] in METHODS and row["group"] in GROUPS and row["score"]:
             problem = row["group"], row["data"], row["costs"]
-            table[row["method"]][problem].append(float(row["score"]))
+            scores[row["method"]][problem].append(float(row["score"]))
             seconds[row["method"]].append(float(row["fit_seconds"]))
     lines = [
         "## Held-out cost",
@@ -130,29 +126,25 @@ def held_out() -> str:
         "`CostBoostClassifier`. Seconds are processor "
         "time of one training, mean.",
         "",
-        "| method | problems | costs per row | two classes | many classes | all | median | "
-        "CostBoost there | cheaper on | seconds |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    ours = {problem: mean(values) for problem, values in table[OURS].items()}
-    measured = [method for method in METHODS if table[method]]
-    ordered = sorted(measured, key=lambda m: _against(table[m], ours), reverse=True)
+    ours = {problem: mean(values) for problem, values in scores[OURS].items()}
+    measured = [method for method in METHODS if scores[method]]
+    ordered = sorted(measured, key=lambda m: _against(scores[m], ours), reverse=True)
+    body: list[list[object]] = []
     for method in ordered:
-        found = {problem: mean(values) for problem, values in table[method].items()}
+        found = {problem: mean(values) for problem, values in scores[method].items()}
         groups = [
             _number([value for (group, *_), value in found.items() if group == name])
             for name in GROUPS
         ]
         there = mean(ours[problem] for problem in found)
         wins = sum(value > ours[problem] + TIE for problem, value in found.items())
-        lines.append(
-            f"| {METHODS[method]} | {len(found)} | {' | '.join(groups)} | "
-            f"{_number(list(found.values()))} | "
-            f"{_number([median(found.values())])} | "
-            f"{'' if method == OURS else _number([there])} | {'' if method == OURS else wins} | "
-            f"{mean(seconds[method]):.1f} |"
-        )
-    commits = ", ".join(sorted({row["commit"] for row in rows if row["method"] in METHODS}))
+        means = [_number(list(found.values())), _number([median(found.values())])]
+        beside = ["", ""] if method == OURS else [_number([there]), wins]
+        cost = f"{mean(seconds[method]):.1f}"
+        body.append([METHODS[method], len(found), *groups, *means, *beside, cost])
+    numbers = ["problems", *GROUPS.values(), "all", "median", "CostBoost there", "cheaper on"]
+    lines += table(["method", *(f"{name}:" for name in [*numbers, "seconds"])], body)
     lines += [
         "",
         "The order is that of the mean difference to `CostBoostClassifier` on the same problems. "
@@ -160,12 +152,8 @@ def held_out() -> str:
         "0.01 are within the noise of most single problems; tests over data sets, and all rivals, "
         "are on "
         f"[Held-out cost](../benchmarks/results/held_out_cost.md). Measured by `make bench-cost` "
-        f"at commits {commits}.",
+        f"at commits {commits(row for row in rows if row['method'] in METHODS)}.",
         "",
-        "These are the algorithms with the rounds and weak learners that their papers print. Tuned "
-        "inside the training rows (`costboost.tuned`: rounds, learner, step, calibration), nearly "
-        "all of them come close to `CostBoostClassifier`: "
-        "`benchmarks/results/fair.md`, so far on five small sets.",
         "",
     ]
     return "\n".join(lines)
@@ -250,6 +238,7 @@ def speed() -> str:
     )
 
 
-def build(*, keep: bool, only: list[str]) -> None:
-    """Write the page."""
-    (HERE / "choosing.md").write_text(page(), encoding="utf-8")
+def pages() -> dict[Path, str]:
+    """The page."""
+    parts = [HEAD, held_out(), fair.section(), properties(), speed(), HISTORICAL]
+    return {DOCS / "choosing.md": "".join(parts)}

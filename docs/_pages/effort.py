@@ -8,14 +8,13 @@ The figures follow from ``benchmarks/results/effort`` (`make bench-rivals`). The
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean, median
 
-from results import read
+from results import DOCS, commits, filled, read, signed, table
 
-PAGE = Path(__file__).parents[1] / "guide" / "effort.md"
+PAGE = DOCS / "guide" / "effort.md"
 NOISE = 0.003  # differences that a new seed may make
 EFFORTS = {
     "CostBoost, effort=fast": '`"fast"`',
@@ -39,15 +38,9 @@ def measured() -> str:
     for row in rows:
         by_method[row["method"]][row["data"], row["costs"], row["split"]] = row
     shared = set.intersection(*(set(by_method[method]) for method in EFFORTS))
-    commits = ", ".join(sorted({by_method[m][key]["commit"] for m in EFFORTS for key in shared}))
-    lines = [
-        "Processor seconds of a training, median, by the number of training rows:",
-        "",
-        f"| effort | {' | '.join(SIZES)} |",
-        "|---|" + "---:|" * len(SIZES),
-    ]
+    seconds = []
     for method, title in EFFORTS.items():
-        cells = []
+        cells = [title]
         for low, high in SIZES.values():
             found = [
                 float(row["fit_seconds"])
@@ -55,15 +48,8 @@ def measured() -> str:
                 if low < int(row["n_train"]) <= high
             ]
             cells.append(f"{median(found):.2g}" if found else "–")
-        lines.append(f"| {title} | {' | '.join(cells)} |")
-    lines += [
-        "",
-        f'Score less that of `"balanced"` on the same {len(shared)} problems (*better* and *worse* '
-        f"differ by more than {NOISE}):",
-        "",
-        "| effort | mean | median | better | worse |",
-        "|---|---:|---:|---:|---:|",
-    ]
+        seconds.append(cells)
+    scores = []
     usual = by_method["CostBoost"]
     for method, title in EFFORTS.items():
         if method == "CostBoost":
@@ -72,33 +58,26 @@ def measured() -> str:
             float(by_method[method][key]["score"]) - float(usual[key]["score"]) for key in shared
         ]
         better, worse = (sum(sign * gap > NOISE for gap in gaps) for sign in (1, -1))
-        lines.append(
-            f"| {title} | {_signed(mean(gaps))} | {_signed(median(gaps))} | {better} | {worse} |"
-        )
-    lines += [
+        scores.append([title, signed(mean(gaps)), signed(median(gaps)), better, worse])
+    lines = [
+        "Processor seconds of a training, median, by the number of training rows:",
+        "",
+        *table(["effort", *(f"{size}:" for size in SIZES)], seconds),
+        "",
+        f'Score less that of `"balanced"` on the same {len(shared)} problems (*better* and *worse* '
+        f"differ by more than {NOISE}):",
+        "",
+        *table(["effort", "mean:", "median:", "better:", "worse:"], scores),
         "",
         "AutoGluon trains five-fold bags of LightGBM, CatBoost, XGBoost, random forests, extra "
         "trees and a linear model (no stacking, 120 processor seconds at most) and decides by "
         "expected cost. One split, sets that had no part in choosing our defaults. [All "
         "rows](../../benchmarks/results/effort/held_out_cost.md): `make bench-rivals`, commits "
-        f"{commits}.",
+        f"{commits(by_method[m][key] for m in EFFORTS for key in shared)}.",
     ]
     return "\n".join(lines)
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "−")
-
-
-def filled(text: str) -> str:
+def pages() -> dict[Path, str]:
     """The page with its measurements written anew."""
-    pattern = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", flags=re.DOTALL)
-    text, found = pattern.subn(lambda m: f"{m[1]}\n{measured()}\n\n{m[2]}", text)
-    if found != 1:
-        raise ValueError("The page needs '<!-- measured -->' and '<!-- end of measured -->' once.")
-    return text
-
-
-def build(*, keep: bool, only: list[str]) -> None:
-    """Write the page."""
-    PAGE.write_text(filled(PAGE.read_text("utf-8")), encoding="utf-8")
+    return {PAGE: filled(PAGE, "measured", measured())}

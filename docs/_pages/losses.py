@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from results import DOCS, table
+
 from costboost import losses
 from costboost_papers.loss_properties import (
     Verdict,
@@ -67,21 +69,18 @@ With η the class probabilities and Eⱼ = Σ_z η_z C[z, j] the expected cost o
 def page() -> str:
     """The whole page."""
     columns = ["guess-averse", "Fisher consistent", "symmetric", "calibrated", "two classes"]
-    lines = [
-        "| loss | value | guess-averse | Fisher consistent | calibrated: symmetric costs "
-        "| calibrated | calibrated: two classes |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    witnesses = []
+    names = ["loss", "value", "guess-averse", "Fisher consistent", "calibrated: symmetric costs"]
+    rows, witnesses = [], []
     for loss in LOSSES:
         verdicts = dict(zip(columns, judge(loss), strict=True))
-        marks = " | ".join("yes" if verdict else "**no**" for verdict in verdicts.values())
-        lines.append(f"| `{loss!r}` | {loss.formula} | {marks} |")
+        marks = ["yes" if verdict else "**no**" for verdict in verdicts.values()]
+        rows.append([f"`{loss!r}`", loss.formula, *marks])
         witnesses += [
             f"- `{loss!r}`, {column}: {verdict.witness}."
             for column, verdict in verdicts.items()
             if not verdict
         ]
+    lines = table([*names, "calibrated", "calibrated: two classes"], rows)
     return "\n".join([HEAD + "\n".join(lines), "", "## Counterexamples", "", *witnesses, TAIL])
 
 
@@ -96,6 +95,6 @@ def judge(loss: losses.Loss) -> list[Verdict]:
     ]
 
 
-def build(*, keep: bool, only: list[str]) -> None:
-    """Write the page."""
-    (Path(__file__).parents[1] / "losses.md").write_text(page(), encoding="utf-8")
+def pages() -> dict[Path, str]:
+    """The page by its path."""
+    return {DOCS / "losses.md": page()}

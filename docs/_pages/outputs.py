@@ -11,15 +11,14 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from results import ROOT
 
 
-def build(*, keep: bool, only: list[str]) -> None:
+def prepare(only: Sequence[str]) -> None:
     """Rewrite the pages."""
-    if keep:
-        return
     os.environ["MPLBACKEND"] = "Agg"
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     from helpers.pages import PAGES

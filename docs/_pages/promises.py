@@ -10,7 +10,6 @@ run.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -173,9 +172,7 @@ def page(reports: dict[str, Any]) -> str:
     return TEXT + "\n".join(lines) + "\n"
 
 
-def build(*, keep: bool, only: list[str]) -> None:
-    """Bring the kept reports up to date and write the page."""
+def pages() -> dict[Path, str]:
+    """The kept reports, brought up to date, and the page."""
     reports = kept()
-    KEPT.write_text(json.dumps(reports, indent=1) + "\n", "utf-8")
-    PAGE.write_text(page(reports), "utf-8")
-    print(f"{PAGE}: {len(reports)} of {len(PARTS)} parts were run", file=sys.stderr)
+    return {KEPT: json.dumps(reports, indent=1) + "\n", PAGE: page(reports)}

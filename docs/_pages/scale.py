@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results import read
+from results import DOCS, read, table
 
 HEAD = """\
 # Large tables
@@ -123,6 +123,7 @@ UNMEASURED = """
 - Bins larger than the free memory, so that every split waits for the disk.
 - A billion rows: the figures for them are multiplied up.
 """
+NO_ROWS = "Not measured yet: run `make bench-scale`."
 
 
 def page() -> str:
@@ -136,24 +137,23 @@ def growth() -> str:
     rows = read("scale")
     lines = ["## One machine, in memory", ""]
     if not rows:
-        return "\n".join([*lines, unmeasured("scale.py"), ""])
+        return "\n".join([*lines, NO_ROWS, ""])
     base = {name: value for name, value in rows[0].items() if name in ("features", "classes")}
     lines += [
         f"Seconds of one booster of {rows[0]['trees']} trees. One thing varies at a time from "
         f"200,000 rows, {base['features']} features, {base['classes']} classes and 1 thread, "
         f"on {provenance(rows)}.",
         "",
-        "| | LightGBM | XGBoost |",
-        "|---|---|---|",
     ]
     seconds = {
         (row["engine"], row["varied"], row[row["varied"]]): float(row["seconds"]) for row in rows
     }
+    body = []
     for _, varied, value in [key for key in seconds if key[0] == "lightgbm"]:
         times = [f"{seconds[engine, varied, value]:.1f}" for engine in ("lightgbm", "xgboost")]
         unit = varied.removesuffix("s") if int(value) == 1 else varied
-        lines.append(f"| {int(value):,} {unit} | {' | '.join(times)} |")
-    return "\n".join([*lines, ""])
+        body.append([f"{int(value):,} {unit}", *times])
+    return "\n".join([*lines, *table(["", "LightGBM", "XGBoost"], body), ""])
 
 
 def workers() -> str:
@@ -161,7 +161,7 @@ def workers() -> str:
     rows = read("dask_speed")
     lines = ["", "## Workers", ""]
     if not rows:
-        return "\n".join([*lines, unmeasured("dask_speed.py"), ""])
+        return "\n".join([*lines, NO_ROWS, ""])
     return "\n".join([*lines, *comparisons(rows), "", f"On {provenance(rows)}.", ""])
 
 
@@ -175,7 +175,7 @@ def objectives() -> str:
     for name, about in told.items():
         rows = read(name)
         if not rows:
-            lines += [about, "", unmeasured(f"{name}.py"), ""]
+            lines += [about, "", NO_ROWS, ""]
             continue
         lines += [f"{about[:-1]}, on {provenance(rows)}:", "", *comparisons(rows), ""]
     return "\n".join(lines)
@@ -186,11 +186,7 @@ def comparisons(rows: list[dict[str, str]]) -> list[str]:
     names = {"what": "what", "ours": "seconds", "rival": "against", "theirs": "seconds"}
     names |= {"ratio": "ratio", "target": "target", "met": "met"}
     shown = [name for name in names if any(row.get(name) for row in rows)]
-    return [
-        f"| {' | '.join(names[name] for name in shown)} |",
-        "|---" * len(shown) + "|",
-        *(f"| {' | '.join(row[name] for name in shown)} |" for row in rows),
-    ]
+    return table([names[name] for name in shown], [[row[name] for name in shown] for row in rows])
 
 
 def billion() -> str:
@@ -220,22 +216,24 @@ def out_of_core() -> str:
     """Memory and seconds of training from files, against training in memory."""
     rows = read("out_of_core")
     if not rows:
-        return unmeasured("out_of_core.py") + "\n"
+        return NO_ROWS + "\n"
     lines = [
         f"{rows[0]['trees']} trees on {rows[0]['features']} features in single precision, each in "
         f"a process of its own that holds {rows[0]['start_mb']} MB of libraries before it starts, "
         f"on {provenance(rows)}. *Own* is memory of the process, *mapped* pages of files, which "
         "the system takes back when it needs room; their peaks need not coincide.",
         "",
-        "| rows | method | seconds | peak MB | own MB | mapped MB | disk MB | estimated savings |",
-        "|---|---|---|---|---|---|---|---|",
     ]
-    lines += [
-        f"| {int(row['rows']):,} | `{row['method']}` | {float(row['seconds']):.0f} | "
-        f"{row['peak_mb']} | {row['anonymous_mb']} | {row['mapped_mb']} | "
-        f"{row.get('disk_mb', '')} | {row['savings']} |"
-        for row in rows
-    ]
+    names = {"peak_mb": "peak MB", "anonymous_mb": "own MB", "mapped_mb": "mapped MB"}
+    names |= {"disk_mb": "disk MB", "savings": "estimated savings"}
+    lines += table(
+        ["rows", "method", "seconds", *names.values()],
+        [
+            [f"{int(row['rows']):,}", f"`{row['method']}`", f"{float(row['seconds']):.0f}"]
+            + [row.get(name, "") for name in names]
+            for row in rows
+        ],
+    )
     slopes = {method: bytes_per_row(rows, method) for method in ("fit_parquet", "fit")}
     told = [f"`{name}` takes {slope:.0f} bytes" for name, slope in slopes.items() if slope]
     lines += ["", f"For every row more, {' and '.join(told)}."] if told else []
@@ -258,11 +256,6 @@ def provenance(rows: list[dict[str, str]]) -> str:
     return f"{rows[0]['cores']} cores{busy} (commit {rows[0]['commit']})"
 
 
-def unmeasured(script: str) -> str:
-    """What stands in place of a table that is not there yet."""
-    return f"Not measured yet: run `python benchmarks/{script}`, then `python docs/build.py scale`."
-
-
-def build(*, keep: bool, only: list[str]) -> None:
-    """Write the page."""
-    (Path(__file__).parents[1] / "scale.md").write_text(page(), encoding="utf-8")
+def pages() -> dict[Path, str]:
+    """The page by its path."""
+    return {DOCS / "scale.md": page()}

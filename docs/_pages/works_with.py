@@ -18,6 +18,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import sklearn
+from results import DOCS, table
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier
@@ -45,7 +46,6 @@ from costboost import CostBoostClassifier, MinCostClassifier
 from costboost.costs import per_row
 from costboost.metrics import make_cost_scorer
 
-HERE = Path(__file__).parents[1]
 GRID = {"max_leaves": [3]}
 LABELS = ["fraud", "ok"]
 
@@ -325,14 +325,7 @@ cross-validation.
 """
 
 
-def page() -> str:
+def pages() -> dict[Path, str]:
     """The page: a row per tool."""
-    lines = [f"| | {' | '.join(COLUMNS)} |", "|---|" + "---|" * len(COLUMNS)]
-    for tool in TOOLS:
-        lines.append(f"| {tool} | {' | '.join(cell(tool, column) for column in COLUMNS)} |")
-    return HEAD + "\n".join(lines) + "\n" + TAIL
-
-
-def build(*, keep: bool = False, only: Any = ()) -> None:
-    """Write the page."""
-    (HERE / "works_with.md").write_text(page(), encoding="utf-8")
+    rows = [[tool, *(cell(tool, column) for column in COLUMNS)] for tool in TOOLS]
+    return {DOCS / "works_with.md": HEAD + "\n".join(table(["", *COLUMNS], rows)) + "\n" + TAIL}

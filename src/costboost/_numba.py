@@ -1,11 +1,18 @@
-"""Kernels by numba, whose disk cache may fail without anybody hearing of it."""
+"""Kernels: plain functions that numba compiles at their first call.
+
+numba is imported then, so importing a kernel costs nothing. Its disk cache may fail without anybody
+hearing of it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
+from types import CellType, FunctionType
 from typing import Any
 
-__all__ = ["jit"]
+__all__ = ["Compiled", "compiled", "jit"]
 
 
 def jit(function: Any, **options: Any) -> Any:
@@ -45,3 +52,56 @@ class _QuietCache:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.cache, name)
+
+
+class Compiled:
+    """A plain function that numba compiles when it is first called."""
+
+    # Other `Compiled` functions that it calls by name are compiled with it.
+
+    def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
+        self.function = function
+        self.options = options
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
+        return self.dispatcher(*arguments)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """The function as numba sees it; made, not yet compiled, at first use."""
+        plain = self.function
+        code = plain.__code__
+        # numba looks names up in the globals of the function, and must find its own kind there.
+        names = {
+            name: _as_numba(plain.__globals__[name])
+            for name in code.co_names
+            if name in plain.__globals__
+        }
+        cells = tuple(CellType(_as_numba(c.cell_contents)) for c in plain.__closure__ or ())
+        twin = FunctionType(
+            code,
+            {**plain.__globals__, **names},
+            plain.__name__,
+            plain.__defaults__,
+            cells or None,
+        )
+        return jit(twin, **self.options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled code stays in its process: another one compiles for itself.
+        return {name: value for name, value in vars(self).items() if name != "dispatcher"}
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.function.__qualname__}>"
+
+
+def _as_numba(value: Any) -> Any:
+    return value.dispatcher if isinstance(value, Compiled) else value
+
+
+def compiled(**options: Any) -> Callable[[Any], Compiled]:
+    """Mark a function to be compiled by numba at its first call."""
+    return lambda function: Compiled(function, options)

@@ -1,13 +1,10 @@
-"""Small things that all rooms use: rules of parameters, weights, fits at once, docstrings."""
+"""Small things that all rooms use: rules of parameters, weights, fits at once, progress."""
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import inspect
 import math
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -52,6 +49,13 @@ def is_real(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return math.isfinite(value)
+
+
+def checked_share(value: Any, name: str, owner: str) -> float:
+    """A number between 0 and 1, which are excluded."""
+    if not (is_real(value) and 0 < value < 1):
+        raise ValueError(f"The {name!r} parameter of {owner} must be in (0, 1), got {value!r}.")
+    return float(value)
 
 
 def _is_splits(value: Any) -> bool:
@@ -318,11 +322,6 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
-# -- sums ----------------------------------------------------------------------------------------
-# Without BLAS: its threads keep spinning for a while after every call, in the way of LightGBM's.
-# With default settings a single dot product per round made fits three times slower.
-
-
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of another in one step, once it is complete."""
@@ -341,110 +340,16 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 def dot(weights: Floats, values: Floats) -> float:
-    """Σ w v over (n,) arrays."""
+    """Σ w v over (n,) arrays, without BLAS."""
+    # Its threads keep spinning for a while after every call, in the way of LightGBM's: with default
+    # settings a single dot product per round made fits three times slower.
     return float(np.einsum("i,i->", weights, values))
-
-
-# -- what an algorithm says about itself ----------------------------------------------------------
-
-
-_HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", flags=re.MULTILINE)
-_ENTRY = re.compile(r"^(?=\w[\w, ]* : )", flags=re.MULTILINE)
-_DEFAULT = re.compile(r"default=(.+)$", flags=re.MULTILINE)
-
-
-def complete(cls: type) -> None:
-    """Add to the docstring of a class what its bases say about its parameters and attributes."""
-    # What the class says itself wins. The default of an inherited parameter is that of the class.
-    if not cls.__dict__.get("__doc__"):
-        return
-    text, sections = _parse(cls)
-    bases = [_parse(base)[1] for base in cls.__mro__[1:] if base.__doc__ and base is not object]
-    known = [sections, *bases]
-    parameters = list(inspect.signature(cls).parameters.values())
-    entries = [
-        _with_default(found, parameter.default)
-        for parameter in parameters
-        if (found := _first(known, "Parameters", parameter.name)) is not None
-    ]
-    attributes: dict[str, str] = {}
-    for level in reversed(known):
-        attributes |= _entries(level.get("Attributes", ""))
-    filled = {"Parameters": "".join(entries), "Attributes": "".join(attributes.values())}
-    rest = {name: body for name, body in sections.items() if name not in filled}
-    for name, body in (filled | rest).items():
-        if body:
-            text += f"\n\n{name}\n{'-' * len(name)}\n{body.rstrip()}"
-    cls.__doc__ = text + "\n"
-
-
-def _parse(cls: type) -> tuple[str, dict[str, str]]:
-    """The text before the first section, and the sections."""
-    pieces = _HEADING.split(inspect.cleandoc(cls.__doc__ or ""))
-    names, bodies = pieces[1::2], pieces[2::2]
-    return pieces[0].rstrip(), dict(zip(names, bodies, strict=True))
-
-
-def _entries(section: str) -> dict[str, str]:
-    """The entries ``name : type`` of a section, by name, each ending with a line break."""
-    blocks = [block for block in _ENTRY.split(section) if block.strip()]
-    return {block.split(" : ")[0]: block.rstrip() + "\n" for block in blocks}
-
-
-def _first(levels: list[dict[str, str]], section: str, name: str) -> str | None:
-    for level in levels:
-        entry = _entries(level.get(section, "")).get(name)
-        if entry is not None:
-            return entry
-    return None
-
-
-def _with_default(entry: str, default: Any) -> str:
-    """The entry with the default that the constructor has."""
-    stated = _DEFAULT.search(entry.splitlines()[0])
-    if stated is None or ast.literal_eval(stated.group(1)) == default:
-        return entry
-    real = f'"{default}"' if isinstance(default, str) else repr(default)
-    return entry[: stated.start()] + f"default={real}" + entry[stated.end() :]
 
 
 # -- progress of a fit: a bar in a terminal, plain lines elsewhere, by rich ------------------------
 
 # Where there is no terminal, a fit prints so many lines.
 _PLAIN_LINES = 10
-
-
-class RoundLine:
-    """The line of one training: a bar in a terminal, plain lines elsewhere."""
-
-    def __init__(self, bar: Bar, name: str, n_rounds: int, verbose: int, owner: str = "") -> None:
-        self.bar = bar
-        self.name = f"{owner} {name}".lstrip()
-        self.n_rounds = n_rounds
-        self.is_plain = not bar.console.is_terminal
-        self.task = bar.add_task(name, total=n_rounds, state="", visible=not self.is_plain)
-        self.verbose = verbose
-        self.every = max(1, n_rounds // _PLAIN_LINES)
-        self.done = 0
-
-    def tell(self, done: int, state: str) -> None:
-        """Show a finished round."""
-        self.done = done
-        self.bar.update(self.task, completed=done, state=state)
-        if self.verbose > 1 or (self.is_plain and done % self.every == 0):
-            self._print(f"{self.name} round {done}/{self.n_rounds}: {state}".removesuffix(": "))
-
-    def end(self, state: str | None = None) -> None:
-        """Show that the training is over: the bar ends at 100 %, also after fewer rounds."""
-        if state is not None:
-            self.bar.update(self.task, state=state)
-        self.bar.update(self.task, completed=self.done, total=max(self.done, 1))
-        if self.done < self.n_rounds and (self.is_plain or self.verbose > 1):
-            after = f"{self.name}: stopped after {self.done} of {self.n_rounds} rounds"
-            self._print(after if state is None else f"{after}, {state}")
-
-    def _print(self, text: str) -> None:
-        self.bar.console.print(text, soft_wrap=True, highlight=False)
 
 
 @contextmanager
@@ -457,13 +362,26 @@ def round_progress(
         yield None
         return
     with progress_bar() as bar:
-        line = RoundLine(bar, title, n_rounds, verbose)
+        is_plain = not bar.console.is_terminal
+        task = bar.add_task(title, total=n_rounds, state="", visible=not is_plain)
+        done = 0
+
+        def say(text: str) -> None:
+            bar.console.print(text, soft_wrap=True, highlight=False)
 
         def show(t: int, n_rounds: int, alpha: Any, loss: float | None) -> None:
-            line.tell(t, f"vote {alpha:.3g}" + ("" if loss is None else f" loss {loss:.4g}"))
+            nonlocal done
+            done = t
+            state = f"vote {alpha:.3g}" + ("" if loss is None else f" loss {loss:.4g}")
+            bar.update(task, completed=t, state=state)
+            if verbose > 1 or (is_plain and t % max(1, n_rounds // _PLAIN_LINES) == 0):
+                say(f"{title} round {t}/{n_rounds}: {state}")
 
         yield show
-        line.end()
+        # The bar ends at 100 %, also after fewer rounds.
+        bar.update(task, completed=done, total=max(done, 1))
+        if done < n_rounds and (is_plain or verbose > 1):
+            say(f"{title}: stopped after {done} of {n_rounds} rounds")
 
 
 def progress_bar() -> Bar:

@@ -31,6 +31,7 @@ import pandas as pd
 import xgboost as xgb
 from dask.delayed import delayed
 from distributed import Client, KilledWorker, get_client
+from numpy.typing import ArrayLike
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
@@ -45,6 +46,7 @@ from costboost.columns.columns import Columns, look
 from costboost.costs import Costs, avoidable_share
 from costboost.costs.forms import decisions_of, varies
 from costboost.costs.labels import codes_of
+from costboost.decisions import Allocation, Explanation, allocate
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate, Rounds, to_scores
 from costboost.gbm.models import Model, TreeModel
@@ -297,6 +299,81 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         return self._lazy(X, None, "predict_proba")
 
+    def explain(self, X: Any, *, costs: Any = None) -> Any:
+        """Explain decisions in money, computed when asked for.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+        costs : dask array of shape (n, k, d), optional
+            The costs to decide by, as in `predict`.
+
+        Returns
+        -------
+        dask DataFrame
+            A row per row, as `costboost.decisions.Explanation.to_frame` has it: decision,
+            runner-up, what the decision saves against it, and a part per feature.
+        """
+        return self._lazy(X, costs, "explain")
+
+    def decide(
+        self,
+        X: Any,
+        *,
+        costs: Any = None,
+        capacity: Mapping[Any, Any] | None = None,
+        per: Any = None,
+        constraints: Any = None,
+        prices: ArrayLike | None = None,
+    ) -> Allocation:
+        """Decide all rows within limits, at the least expected cost.
+
+        Workers find the expected costs. These come to the client, which shares out what is limited:
+        16 bytes for each row and decision or class. Without limits, `predict` needs no memory.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+        costs : dask array of shape (n, k, d), optional
+            The costs to decide by, as in `predict`.
+        capacity, constraints, prices
+            As in `CostBoostClassifier.decide`.
+        per : str, array or dask collection of shape (n,), optional
+            Group of each row, such as its day, or the name of that column: limits hold in each.
+
+        Returns
+        -------
+        Allocation
+            As of `CostBoostClassifier.decide`, in memory, in the order of the rows.
+        """
+        check_is_fitted(self)
+        owner, local = type(self).__name__, self._local
+        local._check_probabilities("decide")
+        table = _as_table(X, owner)
+        parts = zip(*_aligned(table, owner, costs=costs), strict=True)
+        model = delayed(local)
+        cluster = _Cluster(self)
+        found = cluster.gather([delayed(_weighed)(model, *p) for p in parts], "reading the rows")
+        found = [part for part in found if len(part[0])]
+        if not found:
+            raise ValueError(f"X of {owner} has no rows. Pass at least one.")
+        expected, proba = (np.concatenate([part[i] for part in found]) for i in (0, 1))
+        if isinstance(per, str) and isinstance(table, dd.DataFrame) and per in table.columns:
+            per = table[per]
+        if prices is not None:
+            expected = expected + np.asarray(prices, dtype=np.float64)
+        return allocate(
+            expected,
+            found[0][2],
+            capacity=capacity,
+            constraints=constraints,
+            per=np.asarray(per.compute()) if hasattr(per, "compute") else per,
+            proba=proba,
+            classes=local.classes_,
+        )
+
     def _lazy(self, X: Any, costs: Any, method: str) -> Any:
         """The answer of a method for each partition, as a collection like X."""
         check_is_fitted(self)
@@ -310,8 +387,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         partitions = zip(*_aligned(table, type(self).__name__, costs=costs), strict=True)
         parts = [delayed(_predicted)(model, *partition, method) for partition in partitions]
         example = _predicted(self._local, table._meta, None, method)
-        if isinstance(table, dd.DataFrame):
-            divisions = table.divisions
+        if isinstance(example, pd.DataFrame | pd.Series):
+            divisions = getattr(table, "divisions", None)
             return dd.from_delayed(parts, meta=example, divisions=divisions, verify_meta=False)
         arrays = [
             da.from_delayed(part, (size, *example.shape[1:]), example.dtype)
@@ -389,6 +466,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
 def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> Any:
     """What a method answers, a frame or a series if X is a frame."""
+    if method == "explain":
+        return _explained(model, X, costs)
     labels = model.classes_ if method == "predict_proba" else model.decisions_
     found = labels[:0] if method == "predict" else np.empty((0, len(labels)))
     if len(X):  # by as many threads as OMP_NUM_THREADS says, which Dask sets for its workers
@@ -398,6 +477,27 @@ def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> A
     if method == "predict":
         return pd.Series(found, X.index)
     return pd.DataFrame(found, X.index, labels.tolist())
+
+
+def _explained(model: CostBoostClassifier, X: Any, costs: Any) -> pd.DataFrame:
+    """The explanation of a partition as a frame, with the index of X if X is a frame."""
+    if len(X):
+        found = model.explain(X, costs=costs).to_frame()
+    else:
+        names = [str(column.name) for column in model.columns_]
+        nothing, codes = np.empty(0), np.empty(0, dtype=np.intp)
+        parts = np.empty((0, len(names)))
+        empty = Explanation(model.decisions_, codes, codes, nothing, nothing, parts, names)
+        found = empty.to_frame()
+    return found.set_axis(X.index) if isinstance(X, pd.DataFrame) else found
+
+
+def _weighed(model: CostBoostClassifier, X: Any, costs: Any) -> tuple[Floats, Floats, AnyArray]:
+    """Expected costs and probabilities of a partition, and the decisions."""
+    if not len(X):
+        return np.empty((0, 0)), np.empty((0, 0)), model.decisions_
+    answer, proba, expected = model._weighed_answer(X, costs, "decide")
+    return expected, proba, answer.costs.decisions
 
 
 def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from html import escape
@@ -48,8 +48,8 @@ from costboost.costs.forms import (
     varies,
 )
 from costboost.costs.labels import codes_of, nearest, positive_code
-from costboost.costs.table import same_labels
-from costboost.costs.uncertain import expected_costs, scenarios
+from costboost.costs.table import expected_costs, same_labels
+from costboost.costs.uncertain import scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
@@ -77,7 +77,7 @@ class Answer(NamedTuple):
     expected: Floats | None = None
 
 
-class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier that knows what decisions cost, reports in money and can be saved to a file.
 
     Attributes
@@ -124,7 +124,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         for names, items in state.pop("_pairs", ()):
-            state |= dict.fromkeys(names, dict(items))
+            mapping = dict(items)
+            for name in names:
+                state[name] = mapping
         super().__setstate__(state)
 
     def __copy__(self) -> Self:
@@ -577,7 +579,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             classes=self.classes_,
             decisions=known.decisions,
             positive=self._positive_label([entry], costs, "break_even"),
-            decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
         )
 
     def sensitivity(

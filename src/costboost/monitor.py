@@ -30,14 +30,13 @@ from scipy.stats import chi2_contingency, ks_2samp, norm, pearson3
 from sklearn.utils.validation import check_array
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, is_missing, is_real
+from costboost._utils import as_frame, checked_share, is_missing
 from costboost.costs import Costs
+from costboost.costs.labels import checked_codes, of_length, positions
 from costboost.decisions.arrays import (
     cheapest,
-    checked_labels,
+    column_labels,
     expected_cost,
-    of_length,
-    positions,
     probabilities_and_matrix,
 )
 from costboost.estimator import CostSensitiveClassifier
@@ -125,19 +124,19 @@ def snapshot(
     owner = "snapshot"
     p, C = probabilities_and_matrix(proba, matrix, owner)
     n, k = p.shape
-    names = checked_labels(classes, k, "classes", owner)
-    actions = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    names = column_labels(classes, k, "classes", owner)
+    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
     if n < 2:
         raise ValueError(f"{owner} needs at least two rows, got {n}. Collect more rows.")
     taken = cheapest(expected_cost(p, C))
     if codes is not None:
-        taken = of_length(codes, n, "codes", owner).astype(np.intp)
+        taken = checked_codes(codes, n, len(actions), "codes", owner)
     own = C.T[taken] if C.ndim == 2 else C[np.arange(n), :, taken]  # (n, k)
     mean = (p * own).sum(axis=1)
     variance = (p * (own - mean[:, None]) ** 2).sum(axis=1)
     known = paid = None
     if truth is not None:
-        known = positions(truth, names, "class", "truth", owner, n)
+        known = positions(truth, names, "classes", "truth", owner, n)
         paid = own[np.arange(n), known]
     return Snapshot(_columns(X, n, owner), p, names, actions, taken, mean, variance, known, paid)
 
@@ -338,7 +337,7 @@ class Monitor:
 
     def __init__(self, reference: Snapshot, *, false_alarm_rate: float = 0.01) -> None:
         self.reference = reference
-        self.false_alarm_rate = _share(false_alarm_rate, "false_alarm_rate", "Monitor")
+        self.false_alarm_rate = checked_share(false_alarm_rate, "false_alarm_rate", "Monitor")
 
     def check(self, new: Snapshot, *, confidence: float = 0.95) -> MonitorReport:
         """Compare new rows with the reference.
@@ -362,7 +361,7 @@ class Monitor:
                     f"The new rows of Monitor.check must have the {name} of the reference, {old}; "
                     f"got {now}. Take both snapshots of the same model and columns."
                 )
-        confidence = _share(confidence, "confidence", "Monitor.check")
+        confidence = checked_share(confidence, "confidence", "Monitor.check")
         mean = float(new.expected.mean())
         spread = float(np.sqrt(new.variance.sum())) / len(new)
         half = float(norm.ppf(0.5 + confidence / 2)) * spread
@@ -383,12 +382,6 @@ class Monitor:
                 for check, p in zip(checks, adjusted, strict=True)
             ],
         )
-
-
-def _share(value: Any, name: str, owner: str) -> float:
-    if not (is_real(value) and 0 < value < 1):
-        raise ValueError(f"The {name!r} parameter of {owner} must be in (0, 1), got {value!r}.")
-    return float(value)
 
 
 # --- tests of one quantity each: whether it has changed between two sets of rows ------------------

@@ -692,6 +692,8 @@ def from_xgboost(booster: Any) -> Trees:
     model, scales = learner["gradient_booster"], None
     if model["name"] == "dart":
         scales, model = model["weight_drop"], model["gbtree"]
+    else:  # newer versions of XGBoost keep the weights of dropped trees beside the trees
+        scales = model.get("model", {}).get("weight_drop") or None
     trees = model["model"]["trees"] if "model" in model and "trees" in model["model"] else None
     if trees is None or any(int(t["tree_param"].get("size_leaf_vector", 1)) > 1 for t in trees):
         raise ValueError(

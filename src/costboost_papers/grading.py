@@ -13,6 +13,11 @@ The claim **holds** if all parts are for it, **holds in part** if at least half 
 hold** if at least half are against it, and else **cannot be told**. If something that the claim
 speaks of was not run, it cannot be told either.
 
+Where ``null`` and ``least`` come from stands beside every claim: from the paper's own words or
+numbers, or from one of a few limits that are the same for all papers. The same rule is put to the
+numbers that a paper prints, where it prints what the claim needs. If these cannot pass it either,
+the paper has fewer data than its claim asks for, or the rule is too strict.
+
 The tests: Friedman and Nemenyi where many data sets have ranks (`rank_parts`), the sign test where
 sets are few (`share_part`), the corrected t-test over splits or samples of one set (`t_part`,
 `below_part`, `close_part`).
@@ -37,6 +42,16 @@ Outcome = Literal["for", "against", "cannot be told"]
 ALPHA = 0.05  # of each one-sided test
 WORTH = 0.05  # a difference of costs below this share is not worth a claim
 SHARE = 0.75  # "on most sets" is borne out by three of four
+MANY = (0.25, 0.5)  # "often" and "for many sets" are more than a quarter; half of them show it
+
+# Limits in words.
+MOST = "an interval above half of the sets is for it, one below three quarters against it"
+OFTEN = "an interval above a quarter of the sets is for it, one below half against it"
+WORTHWHILE = "an interval above 0 is for it, one below 5 %, the least worth a claim, against it"
+SAME = (
+    "5 %, the least difference worth a claim: an interval within is for it, one outside against it"
+)
+EXACT = "there is no noise: the sign decides"
 
 
 @dataclass(frozen=True)
@@ -74,6 +89,8 @@ class Conclusion:
     why: str = ""
     own: bool = True  # of the paper; else a question of ours, which is not counted
     missing: tuple[str, ...] = ()  # what the claim speaks of and was not run
+    said: str = ""  # the paper's words, and where they stand
+    limit: str = ""  # where ``null`` and ``least`` of the parts come from
 
     @property
     def verdict(self) -> Verdict:

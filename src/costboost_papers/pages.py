@@ -282,8 +282,15 @@ def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
     """Claim, evidence and verdict; the parts of a long claim in a table that opens."""
     lines: list[str] = []
     for found in conclusions:
-        text = f"- **{found.verdict.capitalize()}**: {found.claim} Refuted by {found.refuted_by}. "
-        lines.append(text + f"{found.evidence} {found.why}".rstrip())
+        said, why = found.said if found.own else "", found.why
+        limit = f" Limits: {found.limit}." if found.limit else ""
+        lines += [
+            f"- **{found.verdict.capitalize()}**: {found.claim}",
+            *([f"    - The paper: {said}."] if said else []),
+            f"    - What would refute it: {found.refuted_by}.{limit}",
+            f"    - Test: {found.evidence}",
+            *([f"    - Why: {why}"] if why else []),
+        ]
         if len(found.parts) > 12:
             table = pd.DataFrame(
                 {
@@ -301,11 +308,28 @@ def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
 
 
 def _claims(
-    results: Sequence[_Result], overall: Sequence[Conclusion]
-) -> list[tuple[str, Conclusion]]:
-    """The paper's own claims, with the names of their items."""
+    paper: registry.Paper, results: Sequence[_Result], overall: Sequence[Conclusion]
+) -> list[dict[str, str]]:
+    """The paper's own claims and how they were judged, by its own numbers too."""
     every = [("all", overall), *((one.item.name, one.conclusions) for one in results)]
-    return [(name, found) for name, part in every for found in part if found.own]
+    theirs = {
+        (name, found.claim): found.verdict
+        for name, part in paper.as_printed().items()
+        for found in part
+        if found.own
+    }
+    return [
+        {
+            "item": name,
+            "the paper says": found.claim,
+            "here": f"**{found.verdict}**",
+            "parts": found.count,
+            "by its own numbers": theirs.get((name, found.claim), ""),
+        }
+        for name, part in every
+        for found in part
+        if found.own
+    ]
 
 
 def run_line(run: Run) -> str:
@@ -372,14 +396,10 @@ def _paper_page(
         "",
         "## Claims and verdicts",
         "",
-        markdown_table(
-            pd.DataFrame(
-                {"claim of the paper": found.claim, "item": name, "here": f"**{found.verdict}**"}
-                for name, found in _claims(results, overall)
-            )
-        ),
+        markdown_table(pd.DataFrame(_claims(paper, results, overall))),
         "",
-        f"How a claim is judged: [one rule for all]({_INDEX}#how-a-claim-is-judged).",
+        f"How a claim is judged: [one rule for all]({_INDEX}#how-a-claim-is-judged). *By its own "
+        "numbers*: the same rule put to what the paper prints.",
         "",
         "## What to take from it",
         "",
@@ -445,29 +465,23 @@ def _index_page(
         "",
     ]
     verdicts = [
-        {
-            "paper": f"[{paper.name}]({paper.name}.md)",
-            "item": name,
-            "the paper says": found.claim,
-            "here": f"**{found.verdict}**",
-            "parts": found.count,
-        }
+        {"paper": f"[{paper.name}]({paper.name}.md)", **claim}
         for paper, results, overall in index
-        for name, found in _claims(results, overall)
+        for claim in _claims(paper, results, overall)
     ]
     lines += [markdown_table(pd.DataFrame(verdicts)) if verdicts else "None yet.", ""]
     changed = [
         {
             "paper": change.paper,
-            "claim": found.claim,
+            "claim": claim["the paper says"],
             "before": change.before,
-            "now": f"**{found.verdict}**",
+            "now": claim["here"],
             "why": change.why,
         }
         for change in coverage.CHANGES
         for paper, results, overall in index
-        for _, found in _claims(results, overall)
-        if paper.name == change.paper and change.claim in found.claim
+        for claim in _claims(paper, results, overall)
+        if paper.name == change.paper and change.claim in claim["the paper says"]
     ]
     if changed:
         frame = pd.DataFrame(changed).drop_duplicates(["paper", "claim"])

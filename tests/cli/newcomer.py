@@ -4,7 +4,7 @@
     python tests/cli/newcomer.py docs/cli.md --write    # put what they print now into the page
 
 Blocks of a page that begin with ```` ```console ```` hold lines ``$ command`` and, below each, its
-output. Words must be the same, numbers nearly.
+output. Words must be the same, numbers nearly. The seconds that each command took are printed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
@@ -65,8 +66,9 @@ def main() -> int:
         nonlocal wrong
         lines = []
         for command, output in steps_of(found[1]):
-            print(f"$ {command}", flush=True)
+            start = time.perf_counter()
             printed = run(command, folder)
+            print(f"$ {command}\n{time.perf_counter() - start:.1f} s", flush=True)
             if not alike(output, printed) and not arguments.write:
                 wrong += 1
                 print(f"The page says:\n{output}\nIt prints:\n{printed}\n")

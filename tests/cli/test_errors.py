@@ -168,7 +168,9 @@ def test_predict(world: World, tmp_path: Path) -> None:
     ):
         rows.to_csv(file, index=False)
         # The bad row is the first of a late batch: the rows before it are not written either.
-        assert message in fails("predict", world.model, file, "-o", out, "--batch-rows", 50)
+        for output in (out, tmp_path / "out.parquet"):
+            said = fails("predict", world.model, file, "-o", output, "--batch-rows", 50)
+            assert message in said
     for arguments, message in (
         ("--capacity block=3", "must name a decision of the model, no, yes, and its limit"),
         ("--capacity yes=some", "a whole number of rows (200), or a share"),

@@ -229,20 +229,8 @@ def test_a_file_larger_than_memory(
     assert not fitting.is_too_large(source)
     monkeypatch.setattr(fitting, "memory", lambda: 2.0 * source.size)
     assert fitting.is_too_large(source)
-    command = (
-        "fit",
-        world.train,
-        *COSTS,
-        "--set",
-        "n_estimators=10",
-        "--set",
-        "n_jobs=1",
-        "--exclude",
-        "abroad",
-        "--column",
-        "shop=category",
-        "--json",
-    )
+    command = ("fit", world.train, *COSTS, "--set", "n_estimators=10", "--set", "n_jobs=1",
+               "--exclude", "abroad", "--column", "shop=category", "--json")  # fmt: skip
     model, out = tmp_path / "m.costboost", tmp_path / "out.csv"
     found = json.loads(run(*command, "-o", model).stdout)
     assert found["rows"] == 700
@@ -256,3 +244,7 @@ def test_a_file_larger_than_memory(
     run("predict", model, world.train, "-o", out)
     X = pd.read_csv(world.train)
     assert pd.read_csv(out)["decision"].tolist() == fitted.predict(X).tolist()
+    late = tmp_path / "late.csv"  # a class that the first rows do not have
+    X.sort_values("fraud").to_csv(late, index=False)
+    monkeypatch.setattr(fitting, "SAMPLE", 100)
+    assert run("fit", late, *command[2:], "-o", tmp_path / "late.costboost")

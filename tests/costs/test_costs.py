@@ -372,6 +372,13 @@ class TestLaws:
         assert Costs(ABC, matrix).decide(proba) == [2]
         assert Costs(ABC, matrix[None]).decide(proba) == [2]
 
+    @pytest.mark.parametrize("kind", ["static", "rows"])
+    def test_the_unit_is_that_of_the_rows_that_count(self, kind):
+        matrix, codes = np.array([[0.0, 1e-300], [1e300, 0.0]]), np.array([0, 1, 0])
+        given = matrix if kind == "static" else matrix[None].repeat(3, axis=0)
+        found = Costs([0, 1], given, codes=codes).in_range(codes == 0)
+        assert 0.25 < found.error_cost[0] <= 1.0
+
 
 class TestObject:
     @pytest.mark.parametrize("shape", [(3, 2, 2), (3, 2), (3,)])
@@ -418,7 +425,7 @@ class TestWords:
     def test_a_mean_is_over_the_rows_of_the_truth_that_can_pay_it(self):
         rows = per_row([10, 20, 90], [1, 3, 8])
         costs = Costs.resolve(costs=rows, classes=[0, 1], codes=[1, 1, 0])
-        assert "truth is 1 costs 10 to 20, on average 15" in str(costs)
+        assert "truth is 1 costs 10.00 to 20.00, on average 15.00" in str(costs)
         assert "truth is 0 costs 8" in str(costs)
         with_costs = Costs.resolve(costs=rows[:2], classes=[0, 1], codes=[1, 1]).summary
         assert np.isnan(with_costs.mean[0]).all()

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from costboost import AdaC2Classifier
-from costboost.costs import Costs, decide_worst, interval, per_row, samples, scenarios
+from costboost.costs import Costs, interval, per_row, samples, scenarios
+from costboost.decisions import cheapest, worst_expected_cost
 
 CLASSES = ["fraud", "ok"]
 FRAUD = interval(100, 300)
@@ -204,7 +205,7 @@ def test_box_against_its_corners(k, seed):
     bills = brute_worst(P, corners)
     (worst,) = (Costs(np.arange(k), form) for form in scenarios(interval(low, high)).worst)
     np.testing.assert_allclose(worst.expected(P), bills)
-    assert_best(decide_worst(P, [worst]), bills)
+    assert_best(worst.decide(P), bills)
     middle = np.mean(corners, axis=0)
     np.testing.assert_allclose(scenarios(interval(low, high)).expected, middle)
 
@@ -219,24 +220,13 @@ def test_samples_against_brute_force(k, per_row_matrices):
     found = scenarios(samples(draws))
     P = simplex(rng, n, k)
     costs = all_of(found, k, rows=per_row_matrices)
-    decisions = decide_worst(P, costs)
+    worst = worst_expected_cost(P, [one.matrix for one in costs])
+    decisions = cheapest(worst)
     assert_best(decisions, brute_worst(P, draws))
     mean = Costs(np.arange(k), found.expected)
     bills = np.mean([c.expected(P) for c in costs], axis=0)
     assert_best(mean.decide(P), bills)
     assert (decisions != mean.decide(P)).any()
-    np.testing.assert_array_equal(decisions, decide_worst(P, costs[::-1]))
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_scenarios_that_agree_are_the_bayes_rule(k):
-    rng = np.random.default_rng(1)
-    P = simplex(rng, 300, k)
-    static = Costs(np.arange(k), rng.uniform(size=(k, k)) + 1e6)
-    rows = Costs(np.arange(k), rng.uniform(size=(300, k, k)))
-    for costs in (static, rows):
-        for times in (1, 3):
-            np.testing.assert_array_equal(decide_worst(P, [costs] * times), costs.decide(P))
 
 
 # --- small print ----------------------------------------------------------------------------
@@ -248,8 +238,6 @@ def test_scenarios_that_agree_are_the_bayes_rule(k):
         (FRAUD, "interval(100, 300)"),
         (DRAWS, "samples([90, 120, 700])"),
         (samples(np.zeros((4, 2, 2))), "<4 samples of shape (2, 2)>"),
-        (scenarios({"fn": DRAWS, "fp": 1}), "<Scenarios of uncertain costs: 3>"),
-        (scenarios(uncertain_amounts), "<Scenarios of a function>"),
     ],
 )
 def test_printed_copied_and_pickled(thing, text):
@@ -277,17 +265,6 @@ def test_printed_copied_and_pickled(thing, text):
             lambda: scenarios({"fn": interval([1, 2], [3, 4]), "fp": 1}),
             ValueError,
             "single uncertain numbers",
-        ),
-        (lambda: decide_worst([[0.5, 0.5]], []), ValueError, "'costs' parameter of decide_worst"),
-        (
-            lambda: decide_worst([[0.5, 0.5]], [resolved(None), resolved(None, [0, 1])]),
-            ValueError,
-            "same classes",
-        ),
-        (
-            lambda: decide_worst([[0.2, 0.3, 0.5]], [resolved(None)] * 2),
-            ValueError,
-            r"'proba'.*\(1, 3\)",
         ),
     ],
 )

@@ -357,7 +357,7 @@ CLASSES = {"proba": P4, "classes": ["ok", "fraud"]}
 GAPS = np.array(["mon", None, "tue", "tue"], dtype=object)
 ONE = {"capacity": {"review": 1}}
 BAD = [
-    ({"capacity": {"reveiw": 1}}, "names the decision 'reveiw'.*Did you mean 'review'"),
+    ({"capacity": {"reveiw": 1}}, "only the decisions.*got .'reveiw'.; did you mean 'review'"),
     ({"capacity": {"review": (3, 1)}}, "lower limit above the upper one: 3 > 1"),
     ({"capacity": {"review": (3, 4), "block": (3, 4)}}, "ask for 6 rows and there are 4"),
     ({"capacity": dict.fromkeys(ACTIONS, 1)}, "all decisions are limited.*together to 3 of 4 rows"),
@@ -368,12 +368,12 @@ BAD = [
     ({"capacity": {"review": {"mon": 1}}, "per": DAYS}, "no limit of the group 'tue'"),
     ({"capacity": {"review": {"mon": 1}}}, "there are no groups. Pass per="),
     ({"capacity": 200}, "must be a mapping"),
-    ({**ONE, "per": GAPS}, "must name a group for every row; row 1 has None"),
+    ({**ONE, "per": GAPS}, "must name a group for every row; .*first row 1"),
     ({**ONE, "per": ["mon"]}, r"must have one element per row, shape \(4,\); got"),
     ({**ONE, "per": "dya", "X": pd.DataFrame({"day": DAYS})}, r"'dya', and X has \['day'\]"),
     ({"decisions": ["accept", "review"]}, "must hold 3 distinct labels"),
     ({"constraints": Rate("block", given=1, at_least=0.5)}, "Pass proba="),
-    ({"constraints": Rate("block", "frod", at_least=0.5), **CLASSES}, "Did you mean 'fraud'"),
+    ({"constraints": Rate("block", "frod", at_least=0.5), **CLASSES}, "did you mean 'fraud'"),
     ({"constraints": Rate("block", "ok", at_least=95), **CLASSES}, "must be from 0 to 1, got 95"),
     ({"constraints": Rate("block", "ok"), **CLASSES}, "got neither"),
     ({"constraints": Rate("block", "ok", 0.5, 0.1), **CLASSES}, "lower limit above the upper one"),

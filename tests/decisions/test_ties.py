@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from costboost.costs import Costs
-from costboost.costs.uncertain import decide_worst
-from costboost.decisions import allocate, cheapest, expected_cost, sensitivity
+from costboost.decisions import allocate, cheapest, expected_cost, sensitivity, worst_expected_cost
 
 # Classes, decisions, costs that tie at even probabilities, and the winner.
 TIES = {
@@ -29,7 +28,7 @@ def test_a_tie_is_decided_in_one_way(case):
         "cheapest": cheapest(expected_cost(p, matrix)),
         "Costs.decide": costs.decide(p),
         "costs of rows": Costs(classes, rows, decisions).decide(p),
-        "the worst case": decide_worst(p, [costs, costs]),
+        "the worst case": cheapest(worst_expected_cost(p, [matrix, matrix])),
         "allocate": allocate(expected_cost(p, matrix), decisions).codes,
     }
     assert {name: codes.tolist() for name, codes in found.items()} == dict.fromkeys(

@@ -11,7 +11,7 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.files.mlflow_model import Served, _load_pyfunc, signature_of
-from files.models import CHOICES, answers, fitted, rows, same
+from files.models import CHOICES, answers, fitted, make, rows, same
 
 
 def needs(package):
@@ -85,6 +85,31 @@ def test_mlflow_serves_what_the_model_says(tmp_path):
         assert np.array_equal(served.predict(rows_), model.predict(rows_))
         with pytest.raises(mlflow.MlflowException, match="missing"):
             served.predict(X.drop(columns="charge"))
+
+
+@needs("mlflow")
+def test_the_rows_of_the_fit_have_the_types_of_the_signature(tmp_path):
+    """Integers and booleans stay what they are: MLflow refuses to make doubles of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # MLflow's own
+        import mlflow
+
+        values, y = rows()
+        X = (
+            pd.DataFrame(values)
+            .add_prefix("x")
+            .assign(age=np.arange(len(y)) % 70, vip=np.arange(len(y)) % 2 == 0, country="de")
+        )
+        model = make("CostBoostClassifier").fit(X, y)
+        mlflow.pyfunc.save_model(
+            tmp_path / "model",
+            loader_module="costboost.files.mlflow_model",
+            data_path=model.save(tmp_path / "m.costboost"),
+            signature=signature_of(model, X),
+            pip_requirements=["costboost"],
+        )
+        served = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+        assert np.array_equal(served.predict(X), model.predict(X))
 
 
 # -- skops, as others call it ---------------------------------------------------------------------

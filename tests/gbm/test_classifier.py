@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CollapseWarning, CostBoostClassifier
 from costboost.costs import interval, per_row, samples
+from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES
 from costboost.gbm.targets import PriceTarget
 from costboost.losses import BinaryLoss
@@ -485,6 +486,7 @@ def test_calibration_is_one_factor(engine):
     np.testing.assert_allclose(odds[1], calibrated.temperature_ * odds[0], atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:Held-out rows:costboost.errors.CostWarning")
 @pytest.mark.parametrize("k", [2, 3])
 def test_scores_that_may_not_pay_are_drawn_to_the_shares_of_the_classes(k):
     """A column that hardly tells the rare classes, whose errors cost the more."""
@@ -501,8 +503,15 @@ def test_scores_that_may_not_pay_are_drawn_to_the_shares_of_the_classes(k):
     scores = drawn.temperature_ * np.log(raw.predict_proba(X)) + drawn.shrinkage_ * shares
     proba = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(drawn.predict_proba(X), proba, atol=1e-6)
-    assert 0 < drawn.shrinkage_ < 1
-    assert make().fit(*rows(k)).shrinkage_ == 0
+    assert drawn.estimated_score_.low < 0 and drawn.shrinkage_ == 0.3
+    told = drawn.contributions(X).sum(axis=-1)
+    odds = np.log(proba) if k > 2 else np.log(proba[:, 1] / proba[:, 0])
+    # Scores of several classes are told up to a number that all share.
+    moved = np.ptp(told - odds, axis=1) if k > 2 else told - odds
+    np.testing.assert_allclose(moved, 0, atol=1e-6)
+    assert make().fit(*rows(k)).shrinkage_ == 0  # without costs the probabilities may be wanted
+    many = make(costs, ensemble=1).fit(rng.normal(size=(1200, 3)), np.tile(y, 6))
+    assert many.shrinkage_ == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -590,23 +599,6 @@ def test_rows_of_a_group_are_in_one_fold():
         assert alone.estimated_score_.value < 0.3 < shared.estimated_score_.value
     with pytest.raises(ValueError, match="inconsistent numbers"):
         make(COSTLY).fit(X, y, groups=groups[:-1])
-
-
-@pytest.mark.filterwarnings("ignore:Held-out rows:costboost.errors.CostWarning")
-def test_scores_of_small_tables_that_may_be_worth_nothing_are_drawn_to_the_shares():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1200, 4)), (rng.random(1200) < 0.2).astype(int)
-    small, large = make(COSTLY).fit(X[:300], y[:300]), make(COSTLY).fit(X, y)
-    plain = make().fit(X[:300], y[:300])
-    assert small.estimated_score_.low < 0 and small.shrinkage_ == 0.3
-    assert large.shrinkage_ == plain.shrinkage_ == 0.0
-    share = logit(y[:300].mean())
-    free = make(COSTLY, calibration=None).fit(X[:300], y[:300])
-    before, after = (logit(m.predict_proba(X)[:, 1]) for m in (free, small))
-    slope, base = np.polyfit(before, after, 1)
-    assert slope == pytest.approx(small.temperature_, rel=1e-6)
-    assert base == pytest.approx(0.3 * share, rel=1e-6)
-    np.testing.assert_allclose(small.contributions(X).sum(axis=1), after, atol=1e-9)
 
 
 def test_groups_of_rows_of_weight_zero_are_absent():
@@ -853,3 +845,28 @@ def test_credit_card_clients(data_dir):
         (untold, model.estimated_score_without_costs_),
     ):
         assert abs(realised - value) < high - low
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_held_out_row_of_weight_2_is_two_rows(seed):
+    """Estimates, their intervals and those of future rows are the ones of copies."""
+    rng = np.random.default_rng(seed)
+    data = make_fraud(900, random_state=seed)
+    costs, weights = per_row(fn=data.amount, fp=5), np.ones(900, dtype=int)
+    weights[600:] = rng.integers(0, 4, 300)
+    copies = np.repeat(np.arange(900), weights)
+
+    def fitted(rows, weight):
+        fold = np.flatnonzero(rows < 600), np.flatnonzero(rows >= 600)
+        model = CostBoostClassifier(
+            effort="fast", cv=[fold], calibration=None, n_estimators=30, random_state=0, n_jobs=1
+        )
+        return model.fit(data.X[rows], data.y[rows], weight, costs=costs[rows])
+
+    weighted, copied = fitted(np.arange(900), weights), fitted(copies, None)
+    assert weighted.n_iter_ == copied.n_iter_
+    for name in ("estimated_score_", "estimated_savings_"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(copied, name), rtol=1e-5)
+    np.testing.assert_allclose(
+        weighted.estimated_savings(200), copied.estimated_savings(200), rtol=1e-5
+    )

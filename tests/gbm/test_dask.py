@@ -26,6 +26,7 @@ from costboost import CostBoostClassifier
 from costboost.costs import per_row
 from costboost.dask import DaskCostBoostClassifier, WorkerLostError
 from costboost.datasets import make_fraud
+from costboost.decisions import Rate
 
 # One process of the test run, so that one cluster is started.
 pytestmark = pytest.mark.xdist_group("dask")
@@ -323,6 +324,42 @@ def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
         model.score(rows(X), y)
     with pytest.raises(ValueError, match=r"y must hold only the classes .*, got \[2\]"):
         model.score(rows(X), np.full(N, 2), costs=costs)
+
+
+def test_decisions_within_limits_and_explanations_are_those_of_one_machine(fraud, model):
+    X, _, costs = fraud
+    local = model.to_local()
+    day = np.arange(N) % 3
+    limits = {"capacity": {1: 20}, "per": day, "constraints": Rate(1, given=1, at_most=0.5)}
+    found = model.decide(rows(X), costs=rows(costs), **limits)
+    expected = local.decide(X, costs=costs, **limits)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    assert found.expected_cost == pytest.approx(expected.expected_cost)
+    assert max(np.bincount(day[found.labels == 1])) <= 20
+    told = model.explain(rows(X), costs=rows(costs))
+    pd.testing.assert_frame_equal(
+        told.compute().reset_index(drop=True), local.explain(X, costs=costs).to_frame()
+    )
+    with pytest.raises(TypeError, match=r"to_local\(\)"):
+        model.explain(X)
+
+
+def test_decisions_and_explanations_of_frames(client):
+    frame = frame_of()
+    many = dd.from_pandas(frame.assign(day=np.arange(N) % 2), npartitions=3)
+    labels, many = many["label"], many.drop(columns="label")
+    prices = {"fn": 2, "fp": 1, "positive": "yes"}
+    model = DaskCostBoostClassifier(prices, **SMALL, client=client)
+    model.fit(many, labels)
+    known = model.to_local()
+    in_memory = many.compute()
+    limits = {"capacity": {"yes": 5}, "per": "day"}
+    found, same = model.decide(many, **limits), known.decide(in_memory, **limits)
+    np.testing.assert_array_equal(found.labels, same.labels)
+    told = model.explain(many)
+    assert list(told.columns)[:4] == ["decision", "runner_up", "saving", "base"]
+    expected = known.explain(in_memory).to_frame().set_axis(in_memory.index)
+    pd.testing.assert_frame_equal(told.compute(), expected, check_dtype=False)
 
 
 def test_costs_over_columns(client, fraud):

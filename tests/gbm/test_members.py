@@ -29,10 +29,9 @@ from costboost.gbm.members import (
     engine,
     mixed,
 )
-from costboost.gbm.models import Design, NetworkModel, TreeModel, row_products
+from costboost.gbm.models import Design, NetworkModel, row_products
 from costboost.gbm.targets import ProbabilityTarget, log_loss
 from costboost.gbm.train import Estimate, Training, of_future_rows
-from costboost.trees import from_catboost
 
 COSTLY = {"fn": 20, "fp": 1}
 
@@ -530,33 +529,6 @@ def test_a_frame_of_empty_categories_is_refused():
 
 
 # --- CatBoost -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_catboost_trees_are_kept_like_others(k):
-    """By its own raw scores, with values on borders, gaps, and columns of few and many codes."""
-    catboost = pytest.importorskip("catboost")
-    from costboost.gbm.catboost import _Inputs
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 5))
-    X[:, 1] = np.round(X[:, 1], 1)
-    X[:, 3], X[:, 4] = rng.integers(0, 40, 300), rng.integers(0, 100, 300)
-    X[rng.random(X.shape) < 0.1] = np.nan
-    score = np.nan_to_num(X[:, 0]) + np.isin(X[:, 3], [3, 7, 33]) + (X[:, 4] > 50)
-    y = np.digitize(score, [0.5] if k == 2 else [0.1, 0.9])
-    seen = _Inputs.of(X, [3, 4])
-    assert (seen.source == 3).sum() == 40 and (seen.source == 4).sum() == 1
-    loss = "Logloss" if k == 2 else "MultiClass"
-    booster = catboost.CatBoost(
-        {"iterations": 12, "depth": 3, "loss_function": loss, "verbose": False, "thread_count": 1,
-         "allow_writing_files": False}
-    ).fit(catboost.Pool(seen(X), y))  # fmt: skip
-    model = TreeModel(from_catboost(booster, seen.source, seen.category), 5, "catboost", True, 1)
-    expected = np.asarray(booster.predict(seen(X), "RawFormulaVal")).reshape(300, -1)
-    np.testing.assert_allclose(model.scores(X).reshape(300, -1), expected)
-    parts = model.contributions(X).reshape(300, -1, 6).sum(axis=2)
-    np.testing.assert_allclose(parts, expected, atol=1e-9)
 
 
 def test_catboost_as_engine(fraud, tmp_path, monkeypatch):

@@ -13,9 +13,10 @@ import pytest
 from sklearn.base import clone
 
 from costboost.costs import Costs, per_row
+from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES, cost_metric, decide, objective, probability
 from costboost.losses import BinaryLoss, Ls, MulticlassLoss, PNorm
-from costboost.metrics import avoidable_cost_score, mean_cost
+from costboost.metrics import avoidable_cost_score, mean_cost, savings_score
 
 xgboost = pytest.importorskip("xgboost")
 
@@ -353,6 +354,45 @@ def test_new_labels_or_weights_are_noticed():
 # --- metrics --------------------------------------------------------------------------------
 
 
+def watched(engine, api, made, metric, A, a, B, b, w=None, *, k=1, rounds=5):
+    """Raw scores at the second rows, and the metric there after each round."""
+    record, classes = {}, {"num_class": k} if k > 1 else {}
+    if engine == "lightgbm" and api == "native":
+        train_set = lightgbm.Dataset(A, a)
+        booster = lightgbm.train(
+            {"objective": made, "verbosity": -1, "num_threads": 1, "metric": "none", **classes},
+            train_set,
+            rounds,
+            valid_sets=[lightgbm.Dataset(B, b, weight=w, reference=train_set)],
+            feval=metric,
+            callbacks=[lightgbm.record_evaluation(record)],
+        )
+        return booster.predict(B, raw_score=True), record["valid_0"][metric.__name__]
+    if engine == "lightgbm":
+        model = lightgbm.LGBMClassifier(objective=made, n_estimators=rounds, verbosity=-1, n_jobs=1)
+        weights = None if w is None else [w]
+        model.fit(A, a, eval_X=(B,), eval_y=(b,), eval_sample_weight=weights, eval_metric=metric)
+        return model.predict(B, raw_score=True), model.evals_result_["valid_0"][metric.__name__]
+    if api == "native":
+        valid = xgboost.DMatrix(B, b, weight=w, nthread=1)
+        booster = xgboost.train(
+            {"nthread": 1, "disable_default_eval_metric": 1, "base_score": 0.0, **classes},
+            xgboost.DMatrix(A, a, nthread=1),
+            rounds,
+            obj=made,
+            custom_metric=metric,
+            evals=[(valid, "valid")],
+            evals_result=record,
+            verbose_eval=False,
+        )
+        return booster.predict(valid, output_margin=True), record["valid"][metric.__name__]
+    model = xgboost.XGBClassifier(objective=made, n_estimators=rounds, n_jobs=1, eval_metric=metric)
+    weights = None if w is None else [w]
+    model.fit(A, a, eval_set=[(B, b)], sample_weight_eval_set=weights, verbose=False)
+    seen = model.evals_result()["validation_0"][metric.__name__]
+    return model.predict(B, output_margin=True), seen
+
+
 @pytest.mark.parametrize("measure", ["mean_cost", "avoidable_cost"])
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", ["cost_logistic", "gll", "mc"])
@@ -368,49 +408,50 @@ def test_metric_in_training(name, engine, api, measure, data):
     options = {"engine": engine, "api": api}
     made = objective(name, cost_matrix=matrix, **options)
     metric = cost_metric(name, rows, cost_matrix=matrix, measure=measure, **options)
-    classes = {"num_class": k} if k > 2 else {}
-    A, a, B, b = X[:300], y[:300], X[300:], y[300:]
-    record = {}
-    is_left = engine == "xgboost" and measure != "mean_cost"  # XGBoost minimises
-    shown = f"one_minus_{measure}" if is_left else measure
-    if engine == "lightgbm" and api == "native":
-        train_set = lightgbm.Dataset(A, a)
-        booster = lightgbm.train(
-            {"objective": made, "verbosity": -1, "num_threads": 1, "metric": "none", **classes},
-            train_set,
-            5,
-            valid_sets=[lightgbm.Dataset(B, b, weight=w, reference=train_set)],
-            feval=metric,
-            callbacks=[lightgbm.record_evaluation(record)],
-        )
-        scores, seen = booster.predict(B, raw_score=True), record["valid_0"][measure]
-    elif engine == "lightgbm":
-        model = lightgbm.LGBMClassifier(objective=made, n_estimators=5, verbosity=-1, n_jobs=1)
-        model.fit(A, a, eval_X=(B,), eval_y=(b,), eval_sample_weight=[w], eval_metric=metric)
-        scores, seen = model.predict(B, raw_score=True), model.evals_result_["valid_0"][measure]
-    elif api == "native":
-        valid = xgboost.DMatrix(B, b, weight=w, nthread=1)
-        booster = xgboost.train(
-            {"nthread": 1, "disable_default_eval_metric": 1, **classes},
-            xgboost.DMatrix(A, a, nthread=1),
-            5,
-            obj=made,
-            custom_metric=metric,
-            evals=[(valid, "valid")],
-            evals_result=record,
-            verbose_eval=False,
-        )
-        scores, seen = booster.predict(valid, output_margin=True), record["valid"][shown]
-    else:
-        model = xgboost.XGBClassifier(objective=made, n_estimators=5, n_jobs=1, eval_metric=metric)
-        model.fit(A, a, eval_set=[(B, b)], sample_weight_eval_set=[w], verbose=False)
-        scores = model.predict(B, output_margin=True)
-        seen = model.evals_result()["validation_0"][shown]
+    parts = X[:300], y[:300], X[300:], y[300:], w
+    scores, seen = watched(engine, api, made, metric, *parts, k=1 if k == 2 else k)
     known = {"costs": rows} if name == "mc" else {}
     decisions = decide(scores, name, cost_matrix=matrix, **known)
     score = mean_cost if measure == "mean_cost" else avoidable_cost_score
-    expected = score(b, decisions, costs=rows, labels=np.arange(k), sample_weight=w)
+    expected = score(y[300:], decisions, costs=rows, labels=np.arange(k), sample_weight=w)
+    is_left = engine == "xgboost" and measure != "mean_cost"  # XGBoost minimises
+    assert metric.__name__ == (f"one_minus_{measure}" if is_left else measure)
     assert seen[-1] == pytest.approx(1 - expected if is_left else expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(("engine", "api"), CALLERS)
+def test_a_metric_with_costs_beside_an_objective_without(engine, api):
+    """By the loss alone it would decide by the sign of scores that know no costs."""
+    made, other = make_fraud(2000, random_state=0), make_fraud(2000, random_state=1)
+    costs, name = per_row(fn=other.amount, fp=5), "cost_logistic"
+    parts = made.X, made.y, other.X, other.y
+    blind = objective(name, engine=engine)
+    for given in ({"costs": costs}, {"cost_matrix": {"fn": 60, "fp": 5}}):
+        metric = cost_metric(name, engine=engine, **given)
+        with pytest.raises(ValueError, match=r"cost_metric\(objective, costs\)"):
+            watched(engine, api, blind, metric, *parts)
+        metric = cost_metric(blind, engine=engine, measure="savings", **given)
+        scores, seen = watched(engine, api, blind, metric, *parts, rounds=ROUNDS)
+        known = costs if "costs" in given else np.broadcast_to([[0, 5], [60, 0]], (2000, 2, 2))
+        found = savings_score(other.y, decide(scores, blind, costs=known), costs=known)
+        assert seen[-1] == pytest.approx(found if engine == "lightgbm" else 1 - found, abs=1e-5)
+        assert found > savings_score(other.y, decide(scores, blind), costs=known) + 0.05
+    # With costs in the training the name of the loss will do, and costs cannot count twice.
+    priced = objective(name, per_row(fn=made.amount, fp=5), engine=engine)
+    watched(engine, api, priced, cost_metric(name, costs, engine=engine), *parts)
+    with pytest.raises(ValueError, match="the costs are in them"):
+        decide(scores, priced, costs=costs)
+
+
+def test_an_objective_tells_its_matrix():
+    prices, scores = {"fn": 4, "fp": 1}, np.linspace(-2, 2, 9)
+    made = objective("asymmetric_logistic", cost_matrix=prices)
+    expected = probability(scores, "asymmetric_logistic", cost_matrix=prices)
+    np.testing.assert_array_equal(probability(scores, made), expected)
+    rows = per_row(fn=np.full(9, 30.0), fp=1)
+    named = decide(scores, "asymmetric_logistic", cost_matrix=prices, costs=rows)
+    np.testing.assert_array_equal(decide(scores, made, costs=rows), named)
+    np.testing.assert_array_equal(decide(scores, made), scores >= 0)
 
 
 def test_xgboost_stops_by_savings_where_they_are_largest():

@@ -13,8 +13,8 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
-from costboost.gbm.members import Rounds, to_scores
-from costboost.gbm.models import Head, temperature, to_proba
+from costboost.gbm.members import to_scores
+from costboost.gbm.models import temperature, to_proba
 from costboost.gbm.rows import PricedRows, Totals, held_out_rows, hold_out_rule, make_folds
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
@@ -152,45 +152,6 @@ def test_held_out_rows_are_bounded(fraction, n, k, most):
     assert 0.9 * most < held <= most
 
 
-# --- totals -----------------------------------------------------------------------------------
-
-
-def cost_forms(n=60, k=3):
-    rng = np.random.default_rng(0)
-    codes, matrices = rng.integers(k, size=n), rng.gamma(1.0, 5.0, (n, k, k)) - 1.0
-    return {
-        "one matrix": costs_of(codes, 3),
-        "matrices": Costs(np.arange(k), matrices, codes=codes),
-        "prices": Costs(np.arange(k), None, codes=codes, prices=matrices[np.arange(n), codes]),
-    }
-
-
-@pytest.mark.parametrize("form", cost_forms())
-def test_totals_are_plain_sums_and_add_up(form):
-    costs = cost_forms()[form]
-    w = np.random.default_rng(1).uniform(0.5, 2, 60)
-    rows = PricedRows(None, costs, w)
-    totals = Totals.of(rows, 12)
-    expected = np.zeros((3, 2))
-    for i in range(60):
-        prices = costs.prices[i]
-        expected[costs.codes[i], 0] += w[i]
-        expected[0, 1] += w[i] * (prices.max() - prices.min())
-    np.testing.assert_allclose(totals.weight, expected[:, 0])
-    assert totals.mean_worst_cost == pytest.approx(expected[0, 1] / w.sum())
-    np.testing.assert_allclose(totals.mean_costs, costs.average(w))
-    parts = [rows.take(some) for some in np.array_split(np.arange(60), 3)]
-    first, second, third = (Totals.of(part, 4) for part in parts)
-    added = first + second + third
-    for name in ("weight", "mean_worst_cost", "mean_costs"):
-        np.testing.assert_allclose(getattr(added, name), getattr(totals, name))
-    assert (added.train_rows, added.held_out_rows, added.rows) == (48, 12, 60)
-    whole = PricedRows.joined(parts)
-    np.testing.assert_array_equal(whole.costs.prices, costs.prices)
-    np.testing.assert_array_equal(whole.weights, w)
-    assert (whole.costs.matrix is None) == (costs.matrix is None)
-
-
 # --- calibration ------------------------------------------------------------------------------
 
 
@@ -254,7 +215,7 @@ def test_estimate_of_nothing_and_of_weights():
     assert estimate_share(np.zeros(3), np.zeros((3, 2)), np.ones(3)) is None
     paid, prices = paid_rows(50, np.random.default_rng(1))
     one = estimate_share(paid, prices, np.ones(50))
-    np.testing.assert_allclose(one, estimate_share(1e6 * paid, 1e6 * prices, np.full(50, 7.0)))
+    np.testing.assert_allclose(one, estimate_share(1e6 * paid, 1e6 * prices, np.ones(50)))
     left_out = estimate_share(paid, prices, np.r_[np.ones(49), 0.0]).value
     assert left_out == pytest.approx(estimate_share(paid[:49], prices[:49], np.ones(49)).value)
     assert str(Estimate(0.5, 0.25, 0.75)) == "0.500 (0.250 to 0.750)"
@@ -331,38 +292,3 @@ def test_probability_target_is_log_loss(k):
     assert target.loss(scores) == pytest.approx(expected)
     with pytest.raises(TypeError, match="own log loss"):
         target.derivatives(scores)
-
-
-# --- rounds and heads -------------------------------------------------------------------------
-
-
-def rounds_on(sets, patience=2, callbacks=()):
-    codes = np.arange(8) % 2
-    rows = PricedRows(None, costs_of(codes, 2), np.ones(8))
-    target = ProbabilityTarget(Totals.of(rows))
-    return Rounds(10, patience, 0, 1, target, dict.fromkeys(sets, rows), None, callbacks)
-
-
-def test_rounds_keep_the_best_scores():
-    told = []
-    rounds = rounds_on(["held_out"], callbacks=[told.append])
-    right = np.tile([-2.0, 2.0], 4)
-    ends = []
-    for factor in (0.1, 1.0, 0.5, 0.2):
-        rounds.see("held_out", factor * right)
-        ends.append(rounds.end_round())
-    assert ends == [False, False, False, True]
-    losses = rounds.evals["held_out"]["loss"]
-    assert losses[1] == losses.min() == rounds.best_loss and rounds.best_round == 2
-    np.testing.assert_array_equal(rounds.best_scores, right)
-    assert [(r.round, r.held_out_loss) for r in told] == list(enumerate(losses, start=1))
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_scores_are_averaged_by_weight(k):
-    rng = np.random.default_rng(0)
-    scores = list(rng.normal(size=(3, 20) if k == 2 else (3, 20, 3)))
-    models = [SimpleNamespace(scores=lambda X, s=s: s) for s in scores]
-    expected = 0.5 * (0.5 * scores[0] + 0.2 * scores[1] + 0.3 * scores[2])
-    head = Head(models, (0.5, 0.2, 0.3), 0.5)
-    np.testing.assert_allclose(head.scores(None), expected)

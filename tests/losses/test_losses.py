@@ -9,7 +9,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from costboost import losses
-from costboost.losses.base import cost_pair
+from costboost.boosting import BinaryProblem
+from costboost.costs import Costs
 from reference.losses import LOSSES as PLAIN
 
 LOSSES = {type(loss).__name__: loss for loss in losses.LOSSES.values() if loss.is_binary}
@@ -24,16 +25,12 @@ def rows(seed=0, n=60):
     return y, rng.normal(size=n), rng.uniform(0.5, 4.0, n), rng.uniform(0.5, 4.0, n)
 
 
-def costs(form, y, C1, C2):
-    """The forms of C: numbers, a pair of arrays, one array of error costs."""
-    if form == "pair":
-        return 3.0, 1.0
-    if form == "rows":
-        return C1, C2
-    return np.where(y > 0, C1, C2)
+def costs(form, C1, C2):
+    """The forms of C: numbers, or a pair of arrays."""
+    return (3.0, 1.0) if form == "pair" else (C1, C2)
 
 
-FORMS = ("pair", "rows", "errors")
+FORMS = ("pair", "rows")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -41,7 +38,7 @@ FORMS = ("pair", "rows", "errors")
 def test_derivatives_are_finite_differences(name, form):
     loss = LOSSES[name]
     y, F, C1, C2 = rows()
-    C = costs(form, y, C1, C2)
+    C = costs(form, C1, C2)
     h = 1e-5
     slope = (loss.value(y, F + h, C) - loss.value(y, F - h, C)) / (2 * h)
     np.testing.assert_allclose(loss.gradient(y, F, C), slope, rtol=1e-6, atol=1e-8)
@@ -54,7 +51,7 @@ def test_derivatives_are_finite_differences(name, form):
 @pytest.mark.parametrize("name", LOSSES)
 def test_values_are_the_plain_formulas(name, form):
     y, F, C1, C2 = rows(1)
-    C = costs(form, y, C1, C2)
+    C = costs(form, C1, C2)
     value, minimiser = PLAIN[name]
     both = np.broadcast_arrays(*C, y)[:2]
     expected = [value(*row) for row in zip(y, F, *both, strict=True)]
@@ -62,19 +59,6 @@ def test_values_are_the_plain_formulas(name, form):
     p = np.linspace(0.02, 0.98, len(y))
     expected = [minimiser(*row) for row in zip(p, *both, strict=True)]
     np.testing.assert_allclose(LOSSES[name].minimiser(p, C), expected, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_error_costs_are_half_the_pair(name):
-    """Exponential losses see only the cost of the observed class."""
-    y, F, C1, C2 = rows(2)
-    loss = LOSSES[name]
-    whole, half = (C1, C2), np.where(y > 0, C1, C2)
-    if name in LOGISTIC:
-        # The unseen cost is the mean of its class.
-        whole = np.where(y > 0, C1, C1[y > 0].mean()), np.where(y > 0, C2[y < 0].mean(), C2)
-    for method in (loss.value, loss.gradient, loss.hessian):
-        np.testing.assert_allclose(method(y, F, half), method(y, F, whole), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("p", "pair"), list(itertools.product([0.01, 0.2, 0.5, 0.9], PAIRS)))
@@ -120,15 +104,13 @@ def test_extremes_stay_finite(name, form):
         C = {
             "pair": (high, low),
             "rows": (np.full(2, high), np.full(2, low)),
-            "errors": np.array([high, low]),
         }[form]
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             for method in (loss.value, loss.gradient, loss.hessian):
                 assert np.isfinite(method(y, F, C)).all()
-            if form != "errors":
-                p = loss.probability(F, C)
-                assert ((p >= 0) & (p <= 1)).all()
-                assert np.isfinite(loss.minimiser(np.array([1e-12, 1 - 1e-12]), C)).all()
+            p = loss.probability(F, C)
+            assert ((p >= 0) & (p <= 1)).all()
+            assert np.isfinite(loss.minimiser(np.array([1e-12, 1 - 1e-12]), C)).all()
         assert (loss.value(y, F, C) >= 0).all()
 
 
@@ -137,29 +119,17 @@ def test_free_errors_and_single_classes_stay_finite(name):
     loss, F = LOSSES[name], np.array([0.5, -0.5])
     for y, C in itertools.product(
         np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]]),
-        [(1.0, 0.0), (0.0, 1.0), np.array([2.0, 3.0])],
+        [(1.0, 0.0), (0.0, 1.0)],
     ):
         for method in (loss.value, loss.gradient, loss.hessian):
             assert np.isfinite(method(y, F, C)).all()
-        if isinstance(C, tuple):
-            assert np.isfinite(loss.probability(F, C)).all()
-            assert np.isfinite(loss.minimiser(np.array([0.5]), C)).all()
+        assert np.isfinite(loss.probability(F, C)).all()
+        assert np.isfinite(loss.minimiser(np.array([0.5]), C)).all()
 
 
 def test_unknown_costs_are_weighted_means():
-    y = np.array([1.0, 1.0, -1.0, -1.0])
-    c = np.array([1.0, 4.0, 2.0, 10.0])
-    C1, C2 = cost_pair(y, c, np.array([1.0, 2.0, 3.0, 1.0]))
+    c, weights = np.array([1.0, 4.0, 2.0, 10.0]), np.array([1.0, 2.0, 3.0, 1.0])
+    known = Costs.resolve(None, c, classes=[0, 1], codes=np.array([1, 1, 0, 0]))
+    C1, C2 = BinaryProblem.from_costs(known, weights).both
     np.testing.assert_allclose(C1, [1.0, 4.0, 3.0, 3.0])
     np.testing.assert_allclose(C2, [4.0, 4.0, 2.0, 10.0])
-
-
-@pytest.mark.parametrize("pair", [[5.0, 2.0], np.array([5.0, 2.0])], ids=["list", "array"])
-def test_two_numbers_are_a_pair_unless_there_are_two_rows(pair):
-    y, F = np.array([1.0, -1.0, 1.0]), np.array([0.3, -0.2, 0.1])
-    for name in PLAIN:
-        loss = getattr(losses, name)()
-        np.testing.assert_array_equal(loss.value(y, F, pair), loss.value(y, F, (5.0, 2.0)))
-        np.testing.assert_array_equal(
-            loss.value(y[:2], F[:2], pair), loss.value(y[:2], F[:2], np.array([5.0, 2.0]))
-        )

@@ -9,7 +9,7 @@ import pytest
 import sklearn
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_curve, zero_one_loss
+from sklearn.metrics import zero_one_loss
 from sklearn.model_selection import (
     TunedThresholdClassifierCV,
     cross_validate,
@@ -21,7 +21,6 @@ from costboost.costs import Costs, per_row
 from costboost.metrics import (
     avoidable_cost_score,
     cost_by_threshold,
-    cost_curve,
     make_cost_scorer,
     mean_cost,
     total_cost,
@@ -150,26 +149,19 @@ class TestErrors:
             metric(**{"y_true": Y, "y_pred": D, **arguments})
         assert metric.__name__ in str(caught.value)
 
-    @pytest.mark.parametrize("function", [cost_by_threshold, cost_curve])
-    def test_scores(self, function):
+    def test_scores(self):
         with pytest.raises(ValueError, match=r"'y_score'.*predict_proba\(X\)\[:, 1\]"):
-            function(Y, np.ones((5, 2)))
+            cost_by_threshold(Y, np.ones((5, 2)))
         with pytest.raises(ValueError, match=r"'y_score'.*finite"):
-            function(Y, [0, 1, np.nan, 0, 0])
+            cost_by_threshold(Y, [0, 1, np.nan, 0, 0])
         with pytest.raises(ValueError, match="two classes, found 3"):
-            function([0, 1, 2], [0.1, 0.2, 0.3])
+            cost_by_threshold([0, 1, 2], [0.1, 0.2, 0.3])
         with pytest.raises(ValueError, match=r"two classes, found 3"):
-            function(Y, np.ones(5), positive=7)
+            cost_by_threshold(Y, np.ones(5), positive=7)
 
     def test_one_class(self):
-        with pytest.raises(ValueError, match="rows of both classes"):
-            cost_curve([1, 1], [0.1, 0.2])
         with pytest.raises(ValueError, match="needs 2 classes"):
             cost_by_threshold(["a", "a"], [0.1, 0.2])
-
-    def test_probability_cost(self):
-        with pytest.raises(ValueError, match=r"'probability_cost'.*\[0, 1\]"):
-            cost_curve(Y, np.arange(5), probability_cost=[0.5, 1.5])
 
 
 class TestThreshold:
@@ -202,40 +194,6 @@ class TestThreshold:
         np.testing.assert_array_equal(named[1], [2, 1, 0, 5])
         given = cost_by_threshold(y, score, cost_matrix=SHORT, positive="fraud")
         np.testing.assert_array_equal(given, named)
-
-
-class TestCostCurve:
-    @pytest.mark.parametrize("seed", range(5))
-    @pytest.mark.parametrize("weighted", [False, True])
-    def test_is_the_lower_envelope(self, seed, weighted):
-        y, _, w = random_case(2, 80, seed)
-        score = np.round(np.random.default_rng(seed).normal(size=80) + y, 1)
-        weights = w if weighted else None
-        pc, cost = cost_curve(y, score, sample_weight=weights)
-        fpr, tpr, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
-        lines = (1 - tpr)[:, None] * pc + fpr[:, None] * (1 - pc)
-        np.testing.assert_allclose(cost, lines.min(axis=0), atol=1e-12)
-        assert len(pc) == 101
-        corners = cost_curve(y, score, probability_cost=None, sample_weight=weights)
-        np.testing.assert_allclose(np.interp(pc, *corners), cost, atol=1e-12)
-
-    @pytest.mark.parametrize("grid", [101, None])
-    def test_extremes(self, grid):
-        perfect = cost_curve(Y, Y, probability_cost=grid)[1]
-        np.testing.assert_array_equal(perfect, 0)
-        for useless in (np.zeros(5), -Y):
-            pc, cost = cost_curve(Y, useless, probability_cost=grid)
-            np.testing.assert_allclose(cost, np.minimum(pc, 1 - pc))
-
-    def test_positive(self):
-        score = np.array([0.3, 0.1, 0.7, 0.6, 0.9])
-        names = np.array(["ok", "bad"])[Y]  # the last class is "ok"
-        expected = cost_curve(Y, score)
-        np.testing.assert_array_equal(cost_curve(names, score, positive="bad"), expected)
-        with pytest.raises(ValueError, match="must say which class is the positive one"):
-            cost_curve(names, score)
-        mirrored = cost_curve(names, -score, positive="ok")
-        np.testing.assert_allclose(mirrored[1], expected[1][::-1], atol=1e-12)
 
 
 def test_counts_of_the_papers():

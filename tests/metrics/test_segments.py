@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
 from costboost.datasets import make_fraud
 from costboost.metrics import cost_by, total_cost
-from costboost.metrics.segments import segmented
+from costboost.metrics.intervals import segmented
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,10 @@ def test_segments_sum_to_the_total_to_the_cent(data):
 
 def test_intervals_cover():
     rng = np.random.default_rng(0)
+    few = rng.gamma(2, 5, 7)
+    found = segmented(few, np.zeros(7))
+    wanted = student.interval(0.95, 6, few.mean(), few.std(ddof=1) / np.sqrt(7))
+    np.testing.assert_allclose([found.low[0], found.high[0]], wanted)
     groups = np.repeat([0, 1], 200)
     inside = 0
     for _ in range(300):
@@ -55,8 +60,8 @@ def test_frames_and_text():
     ("groups", "confidence", "message"),
     [
         ([1], 0.9, "must have one element per row"),
-        ([1, None, 2], 0.9, "got 1 missing ones"),
-        ([1.0, np.nan, 2.0], 0.9, "got 1 missing ones"),
+        ([1, None, 2], 0.9, "1 rows have none"),
+        ([1.0, np.nan, 2.0], 0.9, "1 rows have none"),
         ([1, 1, 2], 95, r"'confidence' parameter of cost_by must be in \(0, 1\)"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from pathlib import Path
 
@@ -37,16 +36,8 @@ def measured(method, rows, peak):
     return row | {"start_mb": "200", "savings": "0.45"} | COMMON
 
 
-def test_page_is_up_to_date():
-    assert (ROOT / "docs" / "scale.md").read_text(encoding="utf-8") == PAGE(), (
-        "docs/scale.md is stale: run python docs/build.py scale"
-    )
-
-
 def test_says_what_is_missing(results):
-    page = PAGE()
-    for script in ("scale", "dask_speed", "out_of_core", "gbm_speed", "classifier_speed"):
-        assert f"`python benchmarks/{script}.py`" in page
+    assert PAGE().count("Not measured yet: run `make bench-scale`.") == 5
 
 
 def test_shows_what_was_measured(results):
@@ -75,8 +66,3 @@ def test_one_size_gives_no_growth(results):
     write(results, "out_of_core", [measured("fit_parquet", 1_000_000, 500)])
     assert "| 1,000,000 | `fit_parquet` |" in PAGE()
     assert "For every row more" not in PAGE()
-
-
-def test_links_lead_somewhere():
-    for name in re.findall(r"\]\((?!https?://)([^)#]+)\)", PAGE()):
-        assert (ROOT / "docs" / name).exists(), name

@@ -109,7 +109,7 @@ def test_boosting_together_is_boosting_alone(windows):
     def schemes():
         for C1, kind in ((3.0, CSAdaBoostClassifier), (3.0, AdaC2Classifier)):
             c = np.where(y > 0, C1, 1.0)
-            problem = BinaryProblem(y, c, np.ones(120), (C1, 1.0), cost_pair(y, (C1, 1.0)))
+            problem = BinaryProblem(y, c, np.ones(120), (C1, 1.0), cost_pair((C1, 1.0)))
             yield kind({"fn": C1, "fp": 1.0}, n_estimators=6)._binary_scheme(problem, "balanced")
 
     learner = bound(X)

@@ -290,14 +290,13 @@ def test_pages_come_from_rows_or_from_summaries(item, tmp_path):
     assert [page.name for page in pages] == ["toy.md", "README.md"]
     first = [page.read_text() for page in pages]
     assert "Full run: 48 tasks" in first[0]
-    assert (
-        "**Holds**: One is best. Refuted by another. 1 < 2. For 1 of 1: one 1 [1, 1]." in first[0]
-    )
+    assert "- **Holds**: One is best.\n    - What would refute it: another." in first[0]
+    assert "    - Test: 1 < 2. For 1 of 1: one 1 [1, 1]." in first[0]
     assert "**Cannot be told**: All is well." in first[0]
     assert first[0].count("Differences from the paper: none.") == 2
     assert "not claims of the paper" not in first[0]
     assert "ordering by cost: a 0.33." in first[0]
-    assert "| **holds** | 1 for |" in first[1]
+    assert "| **holds** | 1 for |  |" in first[1]
     for picture in ("toy-table1.png", "toy-figure1.png"):
         assert 0 < (docs / "figures" / picture).stat().st_size < 100_000
         assert f"figures/{picture}" in first[0]

@@ -242,7 +242,7 @@ def test_capacity_of_an_estimator(plane):
     assert CapacityDisplay.from_estimator(model, X, 1, costs=told).wanted != shown.wanted
     with pytest.raises(TypeError, match="Wrap it in MinCostClassifier"):
         CapacityDisplay.from_estimator(LogisticRegression().fit(X, y), X, 1)
-    with pytest.raises(ValueError, match="names the decision 7"):
+    with pytest.raises(ValueError, match=r"only the decisions .*got \[7\]"):
         CapacityDisplay.from_estimator(model, X, 7)
 
 

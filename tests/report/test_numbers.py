@@ -107,12 +107,12 @@ def test_curves_are_the_sliders_model(case):
     for curve in report.capacities:
         limited = curve["decision"]
         assert curve["wanted"] == pytest.approx(board.operating_point().counts[limited])
-        for capacity, cost in list(zip(curve["capacities"], curve["costs"], strict=True))[::23]:
+        for capacity, cost in list(zip(curve["capacity"], curve["cost"], strict=True))[::23]:
             point = board.operating_point(capacity=capacity, limited=limited)
             assert point.cost == pytest.approx(cost)
-        assert (np.diff(curve["prices"]) <= 1e-12).all()
-        assert curve["prices"][-1] == 0
-        assert (np.diff(curve["expected"]) <= 1e-9).all()
+        assert (np.diff(curve["price"]) <= 1e-12).all()
+        assert curve["price"][-1] == 0
+        assert (np.diff(curve["expected_cost"]) <= 1e-9).all()
 
 
 @cases
@@ -219,19 +219,19 @@ def test_groups_add_up():
     case = two_classes(n, weights=True, segments=columns)
     report = report_data(case)
     parts = report.segments
-    assert {name: len(parts[name]) for name in ("amount", "word", "number")} == {
+    assert {name: len(parts[name]["labels"]) for name in ("amount", "word", "number")} == {
         "amount": 10, "word": 12, "number": 5
     }  # fmt: skip
-    assert parts["word"][-1]["label"] == "8 others"
-    assert sorted(group["label"] for group in parts["few"]) == ["0", "1", "2"]
-    assert parts["gaps"][-1]["label"] == "missing"
+    assert parts["word"]["labels"][-1] == "8 others"
+    assert sorted(parts["few"]["labels"]) == ["0", "1", "2"]
+    assert parts["gaps"]["labels"][-1] == "missing"
     for groups in parts.values():
         for key, wanted in {
             "rows": case.weights.sum(),
             "model": case.total(case.decided),
             "constant": report.headline.rule("constant").cost.value,
         }.items():
-            assert sum(group[key] for group in groups) == pytest.approx(wanted)
+            assert groups[key].sum() == pytest.approx(wanted)
 
 
 def test_features_by_money():
@@ -287,11 +287,11 @@ WRONG = [
     ({"costs": np.ones((3, 2, 2))}, "'costs' parameter"),
     (
         {"decided": [0, 1, 0, 2]},
-        "'decided' parameter of make_case names the decision 2",
+        "'decided' parameter of make_case must hold only the decisions .*got .2",
     ),
     (
         {"classes": [0, 2]},
-        "'y' parameter of make_case names the class 1",
+        "'y' parameter of make_case must hold only the classes .*got .1",
     ),
     ({"nothing": 7}, "'nothing' parameter"),
     ({"positive": 7}, "'positive' parameter"),

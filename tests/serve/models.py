@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from functools import cache
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
 from costboost.datasets import make_fraud
@@ -19,9 +16,7 @@ from costboost.serve import Settings
 from costboost.serve.app import create_app
 from costboost.serve.scoring import Service
 
-ARROW = "application/vnd.apache.arrow.stream"
-ARROW_FILE = "application/vnd.apache.arrow.file"
-PARQUET = "application/vnd.apache.parquet"
+CSV = "text/csv"
 
 
 class Client:
@@ -132,21 +127,9 @@ def records_of(X):
     return X.astype(object).where(X.notna(), None).to_dict("records")
 
 
-def packed(table, kind, **options):
-    """A frame, an Arrow table or columns as a body of a content type."""
-    if isinstance(table, dict):
-        table = pa.table(table)
-    if isinstance(table, pd.DataFrame):
-        table = pa.Table.from_pandas(table, preserve_index=False)
-    sink = io.BytesIO()
-    if kind == PARQUET:
-        pq.write_table(table, sink, **options)
-        return sink.getvalue()
-    new = pa.ipc.new_file if kind == ARROW_FILE else pa.ipc.new_stream
-    options = pa.ipc.IpcWriteOptions(**options)
-    with new(sink, table.schema, options=options) as writer:
-        writer.write_table(table, max_chunksize=None if options.compression else 7)
-    return sink.getvalue()
+def csv_of(columns):
+    """A frame, or columns, as a file."""
+    return pd.DataFrame(columns).to_csv(index=False).encode()
 
 
 def client_of(name, **settings):

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from costboost import CostBoostClassifier
@@ -15,16 +14,14 @@ from costboost.serve import Settings
 from costboost.serve.app import create_app
 from costboost.serve.scoring import Service, load_service
 from serve.models import (
-    ARROW,
-    ARROW_FILE,
+    CSV,
     FRAUD,
     MODELS,
-    PARQUET,
     SMALL,
     Client,
     client_of,
+    csv_of,
     model_of,
-    packed,
     records_of,
     rows_of,
 )
@@ -141,15 +138,12 @@ def test_rows_in_any_order_of_columns():
     assert client.decide(body).json() == plain
 
 
-@pytest.mark.parametrize("category", [False, True])
-@pytest.mark.parametrize("kind", [ARROW, ARROW_FILE, PARQUET])
-def test_tables_are_answered_as_json(kind, category):
+def test_csv_is_answered_as_json():
     X = rows_of(model_of("review"))
-    X = X.astype({"merchant": "category"}) if category else X
     client = client_of("review")
     body = {"records": records_of(X), "explain": True, "per": "merchant", "capacity": LIMITS}
     options = {"explain": "true", "per": "merchant", "capacity": json.dumps(LIMITS)}
-    answer = client.decide(packed(X, kind), kind, params=options)
+    answer = client.decide(csv_of(X), CSV, params=options)
     assert answer.status_code == 200, answer.text
     assert answer.json() == client.decide(body).json()
     groups = X["merchant"].astype(str).to_numpy()
@@ -157,36 +151,18 @@ def test_tables_are_answered_as_json(kind, category):
     assert [row["decision"] for row in answer.json()["rows"]] == found.labels.tolist()
 
 
-def test_arrow_answers():
-    model = model_of("review")
-    X = rows_of(model)
-    options = {"explain": "1", "capacity": '{"review": 2}'}
-    answer = client_of("review").decide(
-        packed(X, ARROW), ARROW, headers={"accept": ARROW}, params=options
-    )
-    assert answer.headers["content-type"] == ARROW
-    found = pa.ipc.open_stream(answer.content).read_all().to_pandas()
-    limited = model.decide(X, capacity={"review": 2})
-    assert found["decision"].tolist() == limited.labels.tolist()
-    expected = found[[f"expected_cost.{label}" for label in model.decisions_]].to_numpy()
-    np.testing.assert_allclose(expected, model.predict_cost(X), rtol=1e-12)
-    parts = found[[f"part.{name}" for name in model.feature_names_in_]].sum(axis=1)
-    np.testing.assert_allclose(found["base"] + parts, found["saving"], atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", [ARROW, PARQUET])
-def test_costs_as_columns(kind):
+def test_costs_as_columns():
     model = model_of("expression")
     X = rows_of(model, 6)
     fn = np.array([1.0, 2, np.nan, 400, 5, np.nan])
     fp = np.where(np.isnan(fn), np.nan, 7.0)
     client = client_of("expression")
-    answer = client.decide(packed(X.assign(**{"costs.fn": fn, "costs.fp": fp}), kind), kind)
+    answer = client.decide(csv_of(X.assign(**{"costs.fn": fn, "costs.fp": fp})), CSV)
     costs = [None if np.isnan(one) else {"fn": one, "fp": 7} for one in fn]
     assert answer.json() == client.decide({"records": records_of(X), "costs": costs}).json()
     truth, decision = model.classes_[0], model.decisions_[1]
     table = X.assign(**{"costs.fn": 1.0, "costs.fp": 2.0, f"costs.{truth}.{decision}": 3.0})
-    answer = client.decide(packed(table, kind), kind)
+    answer = client.decide(csv_of(table), CSV)
     assert answer.status_code == 422
     assert "unknown keys 'fn', 'fp'" in answer.json()["error"]["message"]
 
@@ -202,9 +178,6 @@ def test_columns_that_the_model_does_not_use_come_back():
         {"payment": one, "n": n} for one, n in zip(*given.values(), strict=True)
     ]
     assert rows == plain
-    answer = client.decide(packed(X.assign(**given), ARROW), ARROW, headers={"accept": ARROW})
-    found = pa.ipc.open_stream(answer.content).read_all()
-    assert found["given.payment"].to_pylist() == given["payment"]
 
 
 @pytest.mark.filterwarnings("ignore::costboost.errors.ColumnWarning")
@@ -233,7 +206,6 @@ def test_a_row_of_the_csv_that_the_model_was_fitted_on(tmp_path):
     for body, kind in (
         (new.to_csv(index=False).encode(), "text/csv"),
         (new.to_csv(index=False, sep=";").encode(), "text/csv"),
-        (packed(new, PARQUET), PARQUET),
         ({"records": new.to_dict("records")}, None),
         ({"records": new[new.columns[::-1]].assign(other="x").to_dict("records")}, None),
     ):

@@ -18,13 +18,13 @@ from costboost.serve.app import create_app
 from costboost.serve.logs import AuditLog, JsonFormatter, Sparse
 from costboost.serve.scoring import Service
 from serve.models import (
-    ARROW,
+    CSV,
     FRAUD,
     SMALL,
     client_of,
+    csv_of,
     fraud_frame,
     model_of,
-    packed,
     records_of,
     rows_of,
 )
@@ -81,7 +81,7 @@ def test_every_decision_has_its_line(tmp_path, with_rows):
     client = client_of("review", audit=path, audit_rows=with_rows)
     X = rows_of(model, 30)
     client.decide(body(30, capacity={"review": 2}), headers={"x-request-id": "one"})
-    client.decide(packed(X, ARROW), ARROW, headers={"accept": ARROW, "x-request-id": "two"})
+    client.decide(csv_of(X), CSV, headers={"x-request-id": "two"})
     client.decide({"records": [{}]})
     limited = model.decide(X, capacity={"review": 2})
     found = pd.DataFrame(lines_of(path))

@@ -147,7 +147,6 @@ def _classifier_subjects() -> list[Subject]:
 
 PLAIN_METRIC_LAWS = ("measures_rows_in_any_order", "measures_weights_as_rows", "scales_with_costs")
 _ALL = ("measures_or_refuses", *PLAIN_METRIC_LAWS)
-_NO_COSTS = _ALL[:3]
 
 
 def _public(metric: Any) -> Any:
@@ -184,15 +183,6 @@ def cost_by_threshold(
         sample_weight=sample_weight, X=X, positive=None if labels is None else labels[-1],
     )  # fmt: skip
     return np.concatenate([thresholds[:-1], totals])
-
-
-@_public
-def cost_curve(y_true, y_score, *, labels=None, sample_weight=None):
-    """The curve of `metrics.cost_curve`."""
-    return metrics.cost_curve(
-        y_true, y_score, positive=None if labels is None else labels[-1],
-        sample_weight=sample_weight,
-    )[1]  # fmt: skip
 
 
 @_public
@@ -252,7 +242,6 @@ METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
     verdict: (_ALL, None),
     verdict_interval: (_ALL, None),
     cost_by_threshold: (_ALL, 2),
-    cost_curve: (_NO_COSTS, 2),
 }
 
 

@@ -69,6 +69,8 @@ def test_rank_is_the_smallest_that_keeps_the_promise(n, limit, delta):
     k = order_rank(n, limit, delta)
     assert k == next((k for k in range(1, n + 1) if tail(k) <= delta), n + 1)
     assert (k <= n) == (n >= rows_needed(limit, delta))
+    if k <= n:
+        assert order_threshold(range(1, n + 1), limit, delta) == k
 
 
 @pytest.mark.parametrize("rate", ["detection_rate", "false_alarm_rate"])

@@ -148,7 +148,7 @@ class MCBoostClassifier(BoostingClassifier):
         link="by loss",
     )
 
-    _default_estimator: ClassVar[str] = "line"
+    _default_estimator = "line"
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "learning_rate": LEARNING_RATE,
         "decision": one_of("argmax", "bayes"),

@@ -121,7 +121,7 @@ class AsyBLClassifier(BinaryBoostingClassifier):
         parent="LogitBoost",
     )
 
-    _default_init: ClassVar[Init] = "uniform"
+    _default_init = "uniform"
     _link = AsymmetricLogistic()
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "learning_rate": LEARNING_RATE,

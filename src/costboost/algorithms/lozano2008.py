@@ -62,7 +62,7 @@ class AveragingClassifier(BoostingClassifier):
 
     max_leaves: int = 16
 
-    _needs_classes_as_decisions: ClassVar[bool] = False
+    _needs_classes_as_decisions = False
     _variant: ClassVar[Variant]
     _norm: ClassVar[float] = 1.0
 
@@ -104,7 +104,7 @@ class LpCSBClassifier(AveragingClassifier):
     * ``variant="relational"`` (Fig. 1): a binary learner on all pairs (x, y), grown with the class
       at the root: a rule per class (`costboost.learners.ensembles` says why). The printed form, one
       tree over all pairs with the class as a feature, is
-      ``estimator=costboost.learners.JointTree(max_leaves=...)``. Pairs with y ≠ y* have
+      ``estimator=costboost.learners.JointC45()``. Pairs with y ≠ y* have
       label 0 and weight w/2, the pair (x, y*) has label 1 and weight
       :math:`\tfrac12 \sum_{y \ne y^*} w`; :math:`h_t(x, y) \in \{0, 1\}`.
     * ``variant="adjusted"`` (Lp-CSB-PA, 3.3.3): the same with

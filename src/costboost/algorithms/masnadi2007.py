@@ -88,8 +88,8 @@ class CSAdaBoostClassifier(BinaryBoostingClassifier):
         parent="AdaBoost",
     )
 
-    _default_estimator: ClassVar[str] = "stump"
-    _default_init: ClassVar[Init] = "uniform"
+    _default_estimator = "stump"
+    _default_init = "uniform"
     _link = CostExponential()
     _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
@@ -160,8 +160,8 @@ class CSRealBoostClassifier(BinaryBoostingClassifier):
         parent="RealBoost",
     )
 
-    _default_estimator: ClassVar[str] = "histogram"
-    _default_init: ClassVar[Init] = "uniform"
+    _default_estimator = "histogram"
+    _default_init = "uniform"
     _link = CostExponential()
     _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
@@ -245,8 +245,8 @@ class CSLogitBoostClassifier(BinaryBoostingClassifier):
         parent="LogitBoost",
     )
 
-    _default_estimator: ClassVar[str] = "line"
-    _default_init: ClassVar[Init] = "uniform"
+    _default_estimator = "line"
+    _default_init = "uniform"
     _link = CostLogistic()
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "weighting": one_of("boundary", "newton"),

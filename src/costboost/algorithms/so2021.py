@@ -93,7 +93,7 @@ class SAMMEC2Classifier(BoostingClassifier):
         vote=adaboost_vote,  # SAMME's is twice this one, and ln(k - 1)
         factor=lambda c, wrong, alpha: c * two_valued(wrong, math.exp(-alpha), 1.0),
     )
-    _default_init: ClassVar[Init] = "uniform"
+    _default_init = "uniform"
     _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
 
     init: Init | None = None

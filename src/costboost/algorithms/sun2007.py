@@ -6,8 +6,6 @@ imbalanced data", Pattern Recognition 40(12), 2007, doi:10.1016/j.patcog.2007.04
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from costboost._typing import Floats
@@ -15,7 +13,6 @@ from costboost._utils import dot
 from costboost.boosting import (
     BinaryBoostingClassifier,
     CostScale,
-    Init,
     Recipe,
     VoteRule,
     adaboost_factor,
@@ -89,7 +86,7 @@ class AdaC1Classifier(BinaryBoostingClassifier):
         parent="AdaBoost",
     )
 
-    _default_init: ClassVar[Init] = "uniform"
+    _default_init = "uniform"
     _rules = COST_SCALE
     _rule = VoteRule(vote=_bounded_vote, factor=_cost_in_exponent)
 
@@ -137,7 +134,7 @@ class AdaC2Classifier(BinaryBoostingClassifier):
         parent="AdaBoost",
     )
 
-    _default_init: ClassVar[Init] = "uniform"
+    _default_init = "uniform"
     _rules = COST_SCALE
     _rule = VoteRule(
         vote=cost_ratio_vote,
@@ -188,7 +185,7 @@ class AdaC3Classifier(BinaryBoostingClassifier):
         parent="AdaBoost",
     )
 
-    _default_init: ClassVar[Init] = "uniform"
+    _default_init = "uniform"
     _rules = COST_SCALE
     _rule = VoteRule(
         vote=lambda D, c, wrong: _bounded_vote(c * D, c, wrong),

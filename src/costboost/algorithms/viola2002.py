@@ -6,11 +6,8 @@ cascade", NIPS 2001 (published 2002).
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from costboost.boosting import (
     BinaryBoostingClassifier,
-    Init,
     Recipe,
     VoteRule,
     adaboost_factor,
@@ -56,7 +53,7 @@ class AsymmetricAdaBoostClassifier(BinaryBoostingClassifier):
         parent="AdaBoost",
     )
 
-    _default_init: ClassVar[Init] = "uniform"
+    _default_init = "uniform"
     _rule = VoteRule(
         vote=adaboost_vote,
         factor=adaboost_factor,

@@ -8,10 +8,9 @@ docstring is completed with the parameters and attributes of its bases.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -32,16 +31,15 @@ from costboost._utils import (
     Constraint,
     check_parameters,
     check_weights,
-    complete,
     fit_at_once,
     integer,
     one_of,
     round_progress,
     share,
 )
-from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, Watched, boost
+from costboost.boosting.loop import PERFECT_VOTE, Listener, Scheme, Watched, boost
 from costboost.boosting.multiclass import MulticlassProblem, PairVotes
-from costboost.boosting.recipes import Recipe
+from costboost.boosting.recipes import Recipe, complete
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.boosting.votes import BinaryProblem, Init, VoteRule, VoteScheme, half_log_ratio
 from costboost.costs import Costs
@@ -50,7 +48,7 @@ from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.learners.adapter import ClassLearner, ClassRule
-from costboost.learners.base import ConstantRule, PairLearner, one_hot
+from costboost.learners.base import ConstantRule, one_hot
 from costboost.learners.ensembles import Mixture, Pairs
 from costboost.losses import BinaryLoss, WeightedExponential
 
@@ -63,7 +61,7 @@ COST_SCALE: Mapping[str, Constraint] = {"cost_scale": one_of("max", "min", None)
 
 @dataclass_transform(kw_only_default=True)
 @dataclass(eq=False, repr=False)
-class BoostingClassifier(CostSensitiveClassifier, ABC):
+class BoostingClassifier(CostSensitiveClassifier):
     """A boosted classifier for any number of classes; the decision is the largest score.
 
     Equal scores are decided for the decision that costs least when it is made for all training
@@ -280,15 +278,13 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
             told: dict[str, Any] = {"train_loss": loss, f"{name}_cost": cost}
             return tell(callbacks, Round("decision", 1, 1, number, self.n_estimators, **told))
 
-        loop = partial(
-            boost,
-            n_rounds=self.n_estimators,
-            rng=rng,
-            watched=watched,
-            listener=listener if callbacks else None,
-        )
+        problem = self._problem(known.in_range(used), weights, used)
         rows = matrix if used.all() else matrix[used]
-        self._train(known.in_range(used), weights, used, rows, loop)
+        F, stop = self._run(problem, rows, rng, watched, listener if callbacks else None)
+        if self.n_iter_:
+            self._warn_if_collapsed(self._decide(F), stacklevel=5)
+        else:
+            self._fall_back(problem, stop)
         if watched is not None:
             name = "held_out" if eval_set is None else "eval_set"
             self.evals_result_ = {"decision": [{name: {"cost": np.array(watched.costs)}}]}
@@ -308,18 +304,15 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
         patience = self.n_iter_no_change if self.early_stopping else None
         return Watched(X, cost, patience)
 
-    def _train(
-        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, loop: partial[History]
-    ) -> None:
-        """Boost on the rows with weight and `_keep` what came out."""
-        # ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
+    def _problem(self, costs: Costs, weights: Floats, used: Bools) -> Any:
+        """Labels, costs and weights of the used rows, as the algorithm sees them."""
         problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
-        F, _ = self._run(problem, X, loop)
-        if self.n_iter_:
-            self._warn_if_collapsed(self._decide(F), stacklevel=6)
-            return
+        return problem
+
+    def _fall_back(self, problem: Any, stop: str) -> None:
+        """Decide as is cheapest for all rows, where no rule is kept."""
         warnings.warn(
             f"{type(self).__name__} found no usable rule in its first round; it predicts the "
             "cheapest constant decision.",
@@ -327,9 +320,15 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
             stacklevel=5,
         )
 
-    def _run(self, problem: Any, X: AnyArray, loop: partial[History]) -> tuple[Floats, History]:
-        """Run the algorithm, `_keep` it; the training scores, and what the loop did."""
-        rng, watched = loop.keywords["rng"], loop.keywords["watched"]
+    def _run(
+        self,
+        problem: Any,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        watched: Watched | None,
+        listener: Listener | None,
+    ) -> tuple[Floats, str]:
+        """Run the algorithm, `_keep` it; the training scores, and why boosting stopped."""
         rows = Rows(
             X,
             problem.sample_weight,
@@ -341,10 +340,18 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
         learner = self._bind(rows, problem)
         scheme = self._scheme(problem, learner, rng)
         with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
-            history = loop(scheme, learner, progress=progress)
+            history = boost(
+                scheme,
+                learner,
+                n_rounds=self.n_estimators,
+                rng=rng,
+                progress=progress,
+                watched=watched,
+                listener=listener,
+            )
         ensemble = scheme.ensemble(learner, history.rules, np.array(history.votes))
         self._keep(ensemble, None if scheme.loss is None else history.losses)
-        return scheme.F, history
+        return scheme.F, history.stop
 
     def _learner(self) -> Learner:
         estimator = self._default_estimator if self.estimator is None else self.estimator
@@ -355,7 +362,7 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
         learner, k = self._learner(), problem.C.shape[1]
         if isinstance(learner, ClassLearner):  # its rules name one class of several
             return learner.bind(rows)
-        on_pairs = learner if isinstance(learner, PairLearner) else Pairs(learner, k)
+        on_pairs = learner if learner.learns_relations else Pairs(learner, k)
         return on_pairs.bind(rows._replace(k=k))
 
     @abstractmethod
@@ -572,20 +579,16 @@ class BinaryBoostingClassifier(BoostingClassifier):
         rule = replace(self._rule, cost_scale=scale)
         return self._scheme_type(rule, problem, init=init, n_rounds=self.n_estimators)
 
-    def _train(
-        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, loop: partial[History]
-    ) -> None:
+    def _problem(self, costs: Costs, weights: Floats, used: Bools) -> BinaryProblem:
         problem = BinaryProblem.from_costs(costs, weights).take(used)
         self._cost_pair = problem.mean_pair
-        if problem.y.min() == problem.y.max():
-            # Every row is best decided alike, whatever its truth.
-            self._fall_back(problem, "one decision is the cheapest for every row")
-            return
-        F, history = self._run(problem, X, loop)
-        if history.rules:
-            self._warn_if_collapsed(self._decide(F), stacklevel=6)
-        else:
-            self._fall_back(problem, history.stop, self._remedy(problem))
+        return problem
+
+    def _run(self, problem: BinaryProblem, X: AnyArray, *how: Any) -> tuple[Floats, str]:
+        if problem.y.min() < problem.y.max():
+            return super()._run(problem, X, *how)
+        self.n_iter_ = 0  # every row is best decided alike, whatever its truth
+        return problem.y, "one decision is the cheapest for every row"
 
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         return self._learner().bind(rows)
@@ -593,13 +596,14 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         return self._binary_scheme(problem, self.init or self._default_init)
 
-    def _fall_back(self, problem: BinaryProblem, reason: str, remedy: str = "") -> None:
+    def _fall_back(self, problem: BinaryProblem, stop: str) -> None:
         """The cheapest constant decision, with the vote AdaBoostC would give it."""
+        remedy = self._remedy(problem) if problem.y.min() < problem.y.max() else ""
         warnings.warn(
-            f"{type(self).__name__} fitted no rule ({reason}); it predicts the cheapest constant "
+            f"{type(self).__name__} fitted no rule ({stop}); it predicts the cheapest constant "
             f"decision. {remedy}".rstrip(),
             CollapseWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
         at_stake = problem.sample_weight * problem.c
         positive = float(at_stake[problem.y > 0].sum())
@@ -707,10 +711,12 @@ class SampledClassifier(BoostingClassifier):
     def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Any:
         return None  # samples are drawn alike: no round follows from the last
 
-    def _run(self, problem: Any, X: AnyArray, loop: partial[History]) -> tuple[Floats, History]:
+    def _run(
+        self, problem: Any, X: AnyArray, rng: np.random.RandomState, *how: Any
+    ) -> tuple[Floats, str]:
         k = problem.C.shape[1]
         model = self._learner().estimator  # type: ignore[attr-defined]
-        seeds = loop.keywords["rng"].randint(np.iinfo(np.int32).max, size=self.n_estimators)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
         fitted = Parallel(n_jobs=self.n_jobs, verbose=10 * int(self.verbose))(
             delayed(_fit_sample)(model, X, problem, self._draw, int(seed)) for seed in seeds
         )
@@ -718,7 +724,7 @@ class SampledClassifier(BoostingClassifier):
         average = Ensemble(rules, np.full(len(rules), 1.0 / len(rules)))
         self._keep(Mixture(average, 1.0 / np.arange(1.0, len(rules) + 1.0), k))
         self.estimator_weights_ = average.votes
-        return self._ensemble.decision_function(X), History()
+        return self._ensemble.decision_function(X), ""
 
 
 def _held_out(

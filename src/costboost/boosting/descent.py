@@ -43,6 +43,8 @@ def convex_step(
         if abs(move) <= tolerance * (1.0 + step):
             # Tested before the bracket is: rounding may put the root on its edge.
             return min(max(step + move, 0.0), largest)
+        if high - low <= tolerance * (1.0 + step):
+            return step  # the slope is rounding noise
         if not low < step + move < high or abs(move) > 0.5 * abs(last):
             move = 0.5 * (low + high) - step  # outside, or too slow
         last = move

@@ -22,8 +22,7 @@ from costboost.learners.ensembles import (
     mixture_weights,
     stochastic,
 )
-from costboost.losses.coordinates import Coordinate
-from costboost.losses.multiclass import MulticlassLoss, PNorm
+from costboost.losses.multiclass import Coordinate, MulticlassLoss, PNorm
 
 
 @dataclass(frozen=True)

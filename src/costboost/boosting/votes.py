@@ -15,7 +15,7 @@ from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, SidedVote, Step
 from costboost.costs import Costs
 from costboost.learners.base import Aim, Votes
-from costboost.losses.base import class_mean, cost_pair
+from costboost.losses.base import cost_pair
 
 # -- A binary cost-sensitive problem, as every algorithm of the family sees it -------------------
 
@@ -43,9 +43,12 @@ class BinaryProblem:
             (keep, alarm), (miss, hit) = costs.matrix
             pair = float(miss - hit), float(alarm - keep)
             if min(pair) >= 0:
-                C1, C2 = cost_pair(y, pair)
+                C1, C2 = cost_pair(pair)
                 return cls(y, c, sample_weight, pair, (C1, C2))
-        C1, C2 = cost_pair(y, c, sample_weight)
+        # Only the cost of the error on the row itself is known. The other one is the mean cost of
+        # the other class, so that costs constant within a class give back the pair.
+        positive, miss, alarm = y > 0, *_class_means(y, c, sample_weight)
+        C1, C2 = cost_pair((np.where(positive, c, miss), np.where(positive, alarm, c)))
         if costs.matrix is not None and costs.is_per_row:
             # The row's own matrix says what the other error would have cost; it is used only where
             # both costs are positive (a flipped row has no such costs).
@@ -68,9 +71,7 @@ class BinaryProblem:
         if self.pair is not None:
             C1, C2 = self.both
             return float(C1), float(C2)
-        positive, s = self.y > 0, self.sample_weight
-        means = class_mean(self.c, s * positive, s), class_mean(self.c, s * ~positive, s)
-        C1, C2 = cost_pair(self.y, means)
+        C1, C2 = cost_pair(_class_means(self.y, self.c, self.sample_weight))
         return float(C1), float(C2)
 
     def initial_weights(self, init: Init) -> Floats:
@@ -85,6 +86,13 @@ class BinaryProblem:
         else:
             w = s.copy()
         return np.asarray(w / w.sum())
+
+
+def _class_means(y: Floats, c: Floats, weights: Floats) -> tuple[float, float]:
+    """The mean costs of positive and of negative rows; of all rows where a class has none."""
+    shares = (weights * (y > 0), weights * (y <= 0))
+    miss, alarm = (np.average(c, weights=w if w.any() else weights) for w in shares)
+    return float(miss), float(alarm)
 
 
 # -- Vote-based boosting: a rule for the vote, a rule for the weights ----------------------------

@@ -33,7 +33,10 @@ COMMANDS = {
     "reproduce": "Run a paper's table or figure again, and print our figures beside the paper's.",
     "cite": "Print the references of an algorithm as BibTeX.",
 }
-MODULES = {"explain": "predict", "monitor": "report", "inspect": "report", "demo": "compare"}
+MODULES = {
+    "explain": "predict", "monitor": "report", "inspect": "report", "demo": "compare",
+    "cite": "reproduce",
+}  # fmt: skip
 """Where a command is, if not in the module of its name."""
 
 

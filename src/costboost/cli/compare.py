@@ -259,10 +259,12 @@ def _show(console: Console, found: Comparison, title: str, caption: str) -> None
     table.add_column("way to decide", overflow="fold")
     table.add_column("cost", justify="right")
     table.add_column("more than the cheapest", justify="right")
-    for place, one in enumerate(found.standings()):
+    standings = found.standings()
+    costs = [one.cost for one in standings]
+    for place, one in enumerate(standings):
         gap = f"{money(one.more, '', one.low, one.high)} ({span(one.low, one.high, '', one.more)})"
         table.add_row(
-            str(one.group), escape(one.name), money(one.cost), gap if place else "",
+            str(one.group), escape(one.name), money(one.cost, "", *costs), gap if place else "",
             style="bold green" if one.group == 1 else None,
         )  # fmt: skip
     console.print(table)

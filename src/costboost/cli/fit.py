@@ -99,7 +99,7 @@ def fit(
     notes = list(problem.notes)
     if from_disk:
         notes.append(f"Columns are shown as in the first {SAMPLE:,} rows; all rows count.")
-    facts = {**(problem.facts or {}), "nothing": nothing}
+    facts = {**problem.facts, "nothing": nothing}
     size = f"{problem.source.size:,} bytes" if from_disk else f"{len(problem.rows):,} rows"
     place = ", from disk" if from_disk else ""
     talk.print(f"{escape(asked.table)}: {size} ({problem.source.in_words()}){place}")
@@ -208,7 +208,7 @@ def _in_memory(
 ) -> Task:  # fmt: skip
     import numpy as np
 
-    from costboost.cli.problem import read_rows, split
+    from costboost.cli.problem import split
 
     model, rows = learner.build(problem), problem.rows
     if test is None:
@@ -216,10 +216,7 @@ def _in_memory(
         held_out = rows.take(index)
     else:
         other = asked.open(test)
-        classes = np.unique(rows.y).tolist()
-        held_out = read_rows(
-            other.read(), problem.columns, classes, problem.facts or {}, other.name
-        )
+        held_out = problem.read(other.read(), other.name)
         train, how = np.arange(len(rows)), test
     return Task(
         model, lambda: problem.fit(model, rows.take(train)), lambda: held_out, len(train),
@@ -273,13 +270,12 @@ def _on_disk(
     import numpy as np
     import polars as pl
 
-    from costboost.cli.problem import LabelledRows, has_label, read_rows
+    from costboost.cli.problem import LabelledRows, has_label
     from costboost.columns import writer
 
     model, weight = learner.build(problem, engine="xgboost", ensemble=1), asked.weight_column
     features = [one.name for one in problem.columns if one.name != weight]
     model.set_params(columns={k: v for k, v in problem.kinds.items() if k in features} or None)
-    classes, facts = np.unique(problem.rows.y).tolist(), problem.facts or {}
     files = folder / "train.parquet", folder / "test.parquet"
     rng, counts = np.random.default_rng(learner.seed), [0, 0]
     shares = [(problem.source, test_size)]
@@ -289,10 +285,10 @@ def _on_disk(
         for source, share in shares:
             for frame in source.batches(SAMPLE):
                 known = frame.filter(has_label(frame[problem.target]))
-                rows = read_rows(known, problem.columns, classes, facts, source.name)
+                rows = problem.read(known, source.name)
                 known = known.with_columns(pl.Series(problem.target, rows.y))
                 if rows.weights is not None:
-                    known = known.with_columns(pl.Series(facts["weight"], rows.weights))
+                    known = known.with_columns(pl.Series(weight, rows.weights))
                 drawn = rng.random(known.height) < share
                 for place, write in enumerate((train, tests)):
                     part = known.filter(drawn if place else ~drawn)

@@ -6,13 +6,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from costboost.columns import TableError
+from costboost.columns.files import nearest
 from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def algorithm_class(name: str) -> Any:
     known = {one.lower(): one for one in algorithm_names()}
     wanted = name.lower().removesuffix("classifier")
     if wanted not in known:
-        near = get_close_matches(wanted, known, n=2, cutoff=0.4)
-        hint = f" Did you mean {' or '.join(known[one] for one in near)}?" if near else ""
+        near = nearest(wanted, known.values(), n=2, cutoff=0.4)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise TableError(
             f"--algorithm must be a class of the library, got {name!r}.{hint} There are: "
             f"{', '.join(known.values())}."
@@ -76,7 +76,7 @@ def make_model(name: str, problem: CostProblem, settings: dict[str, Any], *, see
         if key in ("cost_matrix", "columns", "verbose"):
             raise TableError(f"--set {key} cannot be used: other options of the command set it.")
         if key not in known:
-            near = get_close_matches(key, known, n=1)
+            near = nearest(key, known)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise TableError(
                 f"{kind.__name__} has no parameter {key!r}.{hint} It has: {', '.join(known)}."

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._words import money
+from costboost._words import money, span
 from costboost.cli.failure import collected_warnings
 from costboost.cli.options import (
     AS_JSON,
@@ -119,7 +119,7 @@ def predict(
     )
     for name, row in totals.items():
         cost, n = row["expected_cost"], row["rows"]
-        shown = "" if cost is None else money(cost)
+        shown = "" if cost is None else money(cost, "", *sums)
         table.add_row(escape(name), f"{n:,}", f"{n / done:.1%}", shown)
     console.print(table)
     if plan is not None:
@@ -266,8 +266,8 @@ def _show_prices(console: Console, plan: Allocation) -> None:
     by_group: list[Any] = list(plan.price.values()) if nested else [plan.price]
     for decision in by_group[0]:
         prices = [group[decision] for group in by_group]
-        low, high = money(min(prices)), money(max(prices))
-        spread = low if low == high else f"{low} to {high}"
+        low, high = min(prices), max(prices)
+        spread = money(low) if low == high else span(low, high)
         where = f", in each of {len(prices)} groups" if nested else ""
         console.print(
             f"One more [bold]{escape(str(decision))}[/bold] would have saved {spread}{where}."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,9 +58,10 @@ class CostProblem:
     target: str
     kinds: Mapping[str, str]  # what columns are, for the estimator
     excludes_cost_columns: bool = False
-    facts: Mapping[str, Any] | None = None  # kept with the model, for later commands
+    facts: Mapping[str, Any] = field(default_factory=dict)  # kept with the model
     notes: Sequence[str] = ()
     source: Any = None
+    classes: Sequence[Any] = ()
 
     def costs(self, owner: str) -> Any:
         """What decisions cost on each row, by its class."""
@@ -69,6 +70,10 @@ class CostProblem:
             self.cost_matrix, classes=classes, n_samples=len(self.rows),
             X=self.columns.read(self.rows.X), codes=codes, owner=owner,
         )  # fmt: skip
+
+    def read(self, frame: pl.DataFrame, where: str) -> LabelledRows:
+        """Labelled rows of another file, or of another part of this one."""
+        return read_rows(frame, self.columns, self.classes, self.facts, where)
 
     def fit(self, model: Any, rows: LabelledRows | None = None) -> Any:
         """Fit a model to some of the rows, or to all."""
@@ -128,7 +133,9 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     numbers = np.flatnonzero(is_known) + 1 + int(source.is_text)
     for expression in expressions_in(form):
         expression(columns.read(rows.X), rows=numbers.tolist(), of=source.name)
-    return CostProblem(rows, form, columns, target, kinds, excludes_costs, facts, notes, source)
+    return CostProblem(
+        rows, form, columns, target, kinds, excludes_costs, facts, notes, source, classes
+    )
 
 
 def read_rows(
@@ -203,11 +210,6 @@ def texts(values: pl.Series, missing: str = "") -> AnyArray:
 def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) -> None:
     """Refuse names of columns that the file does not have."""
     target = options.target
-    if len(names) == 1 and target not in names and source.is_text:
-        raise TableError(
-            f"{source.name} has one column, {names[0]!r}: the delimiter ({source.delimiter!r}) "
-            "seems wrong. Name the right one with --delimiter."
-        )
     asked: dict[str, list[Any]] = {
         "--target": [target], "--exclude": listed(options.exclude),
         "--column": list(options.kinds()), "--weight-column": [options.weight_column],
@@ -281,7 +283,7 @@ def _column(frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: 
 
 def leaks(problem: CostProblem) -> list[str]:
     """Columns that tell the class of every row; they are often known only after the decision."""
-    from costboost.gbm.checks import telling_columns
+    from costboost.gbm.rows import telling_columns
 
     columns, rows = problem.columns, problem.rows
     codes = np.unique(rows.y, return_inverse=True)[1]

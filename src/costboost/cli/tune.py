@@ -66,7 +66,7 @@ def tune(
         problem.fit(plain, training)
     best, done, pruned = search.best_params_, search.n_trials_, search.n_pruned_
     warn(console, *remarks)
-    facts = problem.facts or {}
+    facts = problem.facts
     rivals = {"Default settings": plain.predict(held_out.X)}
     _, found = measure(search.best_estimator_, held_out, facts, rivals=rivals)
     if path is not None:

@@ -515,7 +515,9 @@ def writer(
 
     with nullcontext(sys.stdout.buffer) if is_output else replaced(Path(path)) as file:
         sys.stdout.flush()
-        yield write
-        if arrow is not None:
-            arrow.close()
+        try:
+            yield write
+        finally:  # pyarrow complains if the file is closed first
+            if arrow is not None:
+                arrow.close()
         file.flush()

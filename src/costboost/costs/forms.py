@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -345,11 +346,6 @@ def positive_of(form: Any) -> Any:
     return form.get("positive") if is_short(form) else getattr(form, "positive", None)
 
 
-def is_decision_name(name: Any) -> bool:
-    """Whether the corner cell of a table says that its rows are decisions."""
-    return _says(name, _DECISION_WORDS)
-
-
 def _says(name: Any, words: Sequence[str]) -> bool:
     return isinstance(name, str) and name.strip().lower() in words
 
@@ -479,7 +475,7 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
             f"names, only the numbers {listed(columns)}. Name the columns after the decisions."
         )
     column_name = getattr(getattr(frame, "columns", None), "name", None)
-    if is_decision_name(truth_name) or _says(column_name, _TRUTH_WORDS):
+    if _says(truth_name, _DECISION_WORDS) or _says(column_name, _TRUTH_WORDS):
         raise ValueError(
             f"{start} is a frame whose rows are named {truth_name!r} and whose columns are named "
             f"{column_name!r}: it has the decision in its rows. Rows are the truth and columns the "
@@ -491,23 +487,22 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
 # -- all forms ---------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class Reader:
     """Reads any form of costs, by what is known where they are read."""
 
-    def __init__(
-        self,
-        classes: AnyArray,
-        name: str = "cost_matrix",
-        owner: str = "",
-        decisions: AnyArray | None = None,  # if they are known from a fit
-        n_samples: int | None = None,
-        X: Any = None,
-        as_classes: bool = False,
-    ) -> None:
-        self.classes, self.name, self.owner, self.decisions = classes, name, owner, decisions
-        self.n_samples, self.X, self.as_classes = n_samples, X, as_classes
-        # Decisions of an unlabelled array.
-        self.columns: AnyArray = classes if decisions is None else decisions
+    classes: AnyArray
+    name: str = "cost_matrix"
+    owner: str = ""
+    decisions: AnyArray | None = None  # if they are known from a fit
+    n_samples: int | None = None
+    X: Any = None
+    as_classes: bool = False
+
+    @property
+    def columns(self) -> AnyArray:
+        """Decisions of an unlabelled array."""
+        return self.classes if self.decisions is None else self.decisions
 
     @property
     def start(self) -> str:
@@ -589,7 +584,7 @@ class Reader:
             return self
         decides = self.decisions is not None and self.decisions.tolist() != known
         given = self.decisions if decides else None
-        return Reader(labels, self.name, self.owner, given, self.n_samples, self.X, self.as_classes)
+        return replace(self, classes=labels, decisions=given)
 
     def _encoded(self, decisions: AnyArray, coded: Reader) -> AnyArray:
         """Decisions that are classes by their codes, others by their names."""

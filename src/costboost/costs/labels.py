@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Ints
+from costboost._utils import is_missing
 
 # Pairs of classes whose second one is the positive class by common usage.
 _USUAL_PAIRS = ({0, 1}, {-1, 1})
@@ -61,6 +62,67 @@ def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
         else -1
         for x in labels
     ]
+
+
+def distinct(array: AnyArray, start: str, key: Any = None) -> tuple[AnyArray, Ints]:
+    """Distinct values, sorted, and the index of each value among them."""
+    if array.dtype.kind != "O":
+        return np.unique(array, return_inverse=True)
+    values = array.tolist()  # hashing beats sorting Python objects tenfold
+    try:
+        found = sorted(set(values), key=key)
+    except TypeError as error:
+        raise ValueError(
+            f"{start} must hold labels of one type, got a mixture ({error}). Convert them to text."
+        ) from error
+    index = {value: i for i, value in enumerate(found)}
+    codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
+    return np.array(found, dtype=object), codes
+
+
+def grouped(groups: Any, n: int, name: str, owner: str) -> tuple[AnyArray, Ints]:
+    """The groups of rows, sorted by type and value, and that of each row; none may be missing."""
+    array = of_length(groups, n, name, owner)
+    missing = [i for i, value in enumerate(array.tolist()) if is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"{parameter(name, owner)} must name a group for every row; {len(missing)} rows have "
+            f"none, first row {missing[0]}. Name a group for them or drop them."
+        )
+    return distinct(array, parameter(name, owner), lambda value: (type(value).__name__, value))
+
+
+def of_length(values: Any, n: int, name: str, owner: str) -> AnyArray:
+    """An array with one element per row."""
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise ValueError(
+            f"{parameter(name, owner)} must have one element per row, shape ({n},); got shape "
+            f"{array.shape}."
+        )
+    return array
+
+
+def checked_codes(codes: Any, n: int, size: int, name: str, owner: str) -> Ints:
+    """Indices of decisions, one per row, as integers."""
+    array = of_length(codes, n, name, owner)
+    if array.dtype.kind not in "iubf" or not np.isin(array, np.arange(size)).all():
+        raise ValueError(
+            f"{parameter(name, owner)} must hold the indices of decisions, 0 to {size - 1}, got "
+            f"{listed(np.unique(array).tolist())}. Pass places among the decisions, not labels."
+        )
+    return array.astype(np.intp)
+
+
+def position(label: Any, known: AnyArray, what: str, name: str, owner: str) -> int:
+    """Index of a label among those that are known."""
+    return int(codes_of([label], known, parameter(name, owner), "Name one of them.", what)[0])
+
+
+def positions(values: Any, known: AnyArray, what: str, name: str, owner: str, n: int) -> Ints:
+    """Index of each row's label among those that are known."""
+    own = of_length(values, n, name, owner).tolist()
+    return codes_of(own, known, parameter(name, owner), "Name only those.", what)
 
 
 def codes_of(

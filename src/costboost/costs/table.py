@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
-from costboost.costs.labels import label_array, listed
-from costboost.costs.uncertain import cheapest, expected_costs, scenarios
+from costboost.costs.labels import checked_codes, label_array, listed
+from costboost.costs.uncertain import scenarios
 from costboost.costs.words import CostSummary, in_words
 from costboost.errors import CostWarning
 
@@ -114,6 +114,15 @@ class Costs:
         if prices is not None:
             self._given_prices = frozen(prices)
         self.texts = dict(texts or {})
+        shape, k, d = self._given.shape, len(self.classes), len(self.decisions)
+        wanted = (d,) if matrix is None else (k, d)
+        rows = () if len(shape) == len(wanted) else shape[:1]
+        if (*rows, *wanted) != shape or (rows and self.codes is not None and len(self) != shape[0]):
+            raise ValueError(
+                f"Costs of {k} classes and {d} decisions need a matrix of shape ({k}, {d}) or "
+                f"(n, {k}, {d}), truth by decision, or prices of shape (n, {d}), of as many rows "
+                f"as codes; got {shape}."
+            )
 
     @staticmethod
     def resolve(
@@ -202,26 +211,22 @@ class Costs:
             X,
             as_classes,
         )
-        if not isinstance(given, np.ndarray):
-            if is_frame(costs):
-                known = [*reader.classes.tolist(), *reader.columns.tolist()]
-                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
-            if means:
-                given = scenarios(given).expected
-            if isinstance(given, Costs):
-                if given.is_per_row:
-                    raise ValueError(
-                        f"{reader.start} must be one matrix for all rows, got Costs of single "
-                        "rows. Pass their .matrix as costs=."
-                    )
-                matrix, names = reader.labelled(
-                    given.matrix, given.classes.tolist(), given.decisions.tolist()
-                )
-                return Costs(reader.classes, matrix, names, codes=truth)
-        elif means and given.dtype == object:
+        if is_frame(costs):
+            known = [*reader.classes.tolist(), *reader.columns.tolist()]
+            given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+        if means:
             given = scenarios(given).expected
-        is_matrices = isinstance(given, np.ndarray) and given.ndim == 3
-        has_prices = costs is not None and not is_matrices and reader.are_prices(given, truth)
+        if isinstance(given, Costs):
+            if given.is_per_row:
+                raise ValueError(
+                    f"{reader.start} must be one matrix for all rows, got Costs of single rows. "
+                    "Pass their .matrix as costs=."
+                )
+            matrix, names = reader.labelled(
+                given.matrix, given.classes.tolist(), given.decisions.tolist()
+            )
+            return Costs(reader.classes, matrix, names, codes=truth)
+        has_prices = costs is not None and reader.are_prices(given, truth)
         if has_prices and truth is not None:
             prices, names = reader.prices(given, truth)
             if np.ndim(given) == 1 and prices.min(initial=0.0) < 0:
@@ -337,33 +342,35 @@ class Costs:
         return self.codes
 
     @cached_property
-    def reduced_matrix(self) -> Floats | Any:
-        """The static matrix, each row reduced by its minimum; None for costs of single rows."""
-        if self.is_per_row:
-            return None
-        return frozen(np.asarray(self.matrix - self.matrix.min(axis=1, keepdims=True)))
-
-    @cached_property
-    def _priced(self) -> tuple[Floats, Ints]:
-        """Prices of the decisions, (k, d) by truth or (n, d) by row, and each row's place there."""
-        codes, given = self._truth, self._given_prices
+    def _priced(self) -> Floats:
+        """Prices of the decisions: (k, d) by truth, or (n, d) where they differ from row to row."""
         if not self.is_per_row:
-            return self.matrix, codes
-        rows = np.arange(len(codes))
-        return frozen(self.matrix[rows, codes] if given is None else given), rows
+            return self.matrix
+        if self._given_prices is not None:
+            return self._given_prices
+        return frozen(self.matrix[self._places, self._truth])
+
+    @property
+    def _places(self) -> Ints:
+        """The row of `_priced` that each row pays."""
+        return np.arange(len(self._truth)) if self.is_per_row else self._truth
+
+    def _by_row(self, table: Floats) -> Floats:
+        return frozen(table if self.is_per_row else table[self._truth])
 
     @cached_property
     def prices(self) -> Floats:
         """Price of each decision on each row given its truth, (n, d)."""
-        prices, rows = self._priced
-        return prices if self.is_per_row else frozen(prices[rows])
+        return self._by_row(self._priced)
+
+    @cached_property
+    def _reduced(self) -> Floats:
+        return frozen(self._priced - self._priced.min(axis=1, keepdims=True))
 
     @cached_property
     def reduced(self) -> Floats:
         """Prices minus the row minimum, (n, d): what a decision costs beyond the cheapest one."""
-        if self.reduced_matrix is not None:
-            return frozen(self.reduced_matrix[self._truth])
-        return frozen(self.prices - self.prices.min(axis=1, keepdims=True))
+        return self._by_row(self._reduced)
 
     @cached_property
     def labels(self) -> Ints:
@@ -372,8 +379,9 @@ class Costs:
         if not self.decides_classes:
             places = {label: d for d, label in enumerate(self.decisions.tolist())}
             own = np.array([places.get(label, -1) for label in self.classes.tolist()])
-        prices, rows = self._priced
-        return frozen(_cheapest(prices, own[self._truth] if self.is_per_row else own)[rows])
+        own = own[self._truth] if self.is_per_row else own
+        tied = (own >= 0) & (_taken(self._priced, np.maximum(own, 0)) <= self._priced.min(axis=1))
+        return frozen(np.where(tied, own, self._priced.argmin(axis=1))[self._places])
 
     @cached_property
     def error_cost(self) -> Floats:
@@ -383,8 +391,7 @@ class Costs:
                 f"error_cost is defined for two decisions, and there are {len(self.decisions)}: "
                 f"{listed(self.decisions.tolist())}. Use reduced, the price of every decision."
             )
-        prices, rows = self._priced
-        return frozen(np.abs(prices[:, 1] - prices[:, 0])[rows])
+        return frozen(np.abs(self._priced[:, 1] - self._priced[:, 0])[self._places])
 
     def average(self, weights: Floats | None = None) -> Floats:
         """One (k, d) matrix for all rows: the matrix itself, or its weighted mean over the rows.
@@ -482,13 +489,10 @@ class Costs:
         Costs
             Costs of which only the ratios matter.
         """
-        if self.reduced_matrix is None:
-            counted = self.reduced[used]
-        else:
-            present = np.bincount(self._truth[used], minlength=len(self.classes)) > 0
-            counted = self.reduced_matrix[present]
+        counted = np.zeros(len(self._reduced), dtype=np.bool_)
+        counted[self._places[used]] = True
+        largest = float(self._reduced[counted].max(initial=0.0))
         reduced = self._given - self._given.min(axis=-1, keepdims=True)
-        largest = float(counted.max(initial=0.0))
         # What a row would cost under another truth must not drown what it does cost.
         limit = _LARGEST_RATIO * largest
         capped = np.minimum(reduced, limit) if reduced.max(initial=0.0) > limit else reduced
@@ -554,8 +558,10 @@ class Costs:
         array of shape (n,)
             What each row's decision costs, in the user's own (not reduced) prices.
         """
-        prices, rows = self._priced
-        return np.asarray(prices[rows, np.asarray(decisions, dtype=np.intp)])
+        return np.asarray(self._priced[self._places, self._decided(decisions)])
+
+    def _decided(self, decisions: ArrayLike) -> Ints:
+        return checked_codes(decisions, len(self._truth), len(self.decisions), "decisions", "Costs")
 
     def regret(self, decisions: ArrayLike) -> Floats:
         """What the decision taken on each row costs beyond the cheapest one.
@@ -570,10 +576,7 @@ class Costs:
         array of shape (n,)
             Never negative; 0 for the effective label.
         """
-        taken = np.asarray(decisions, dtype=np.intp)
-        if self.reduced_matrix is not None:
-            return self.reduced_matrix[self._truth, taken]
-        return _taken(self.reduced, taken)
+        return np.asarray(self._reduced[self._places, self._decided(decisions)])
 
     def totals(
         self, decisions: ArrayLike, weights: Floats | None = None, *, reduced: bool = False
@@ -596,14 +599,13 @@ class Costs:
         constants : array of shape (d,)
             Of deciding the same for every row.
         """
-        taken = np.asarray(decisions, dtype=np.intp)
+        taken = self._decided(decisions)
         k, d = len(self.classes), len(self.decisions)
+        prices = self._reduced if reduced else self._priced
         if not self.is_per_row:  # by outcome: no array of n rows
-            matrix: Any = self.reduced_matrix if reduced else self.matrix
             outcomes = np.bincount(self._truth * d + taken, weights, minlength=k * d).reshape(k, d)
-            total = (outcomes * matrix).sum(axis=0).sum()
-            return float(total), (outcomes.sum(axis=1)[:, None] * matrix).sum(axis=0)
-        prices = self.reduced if reduced else self.prices
+            total = (outcomes * prices).sum(axis=0).sum()
+            return float(total), (outcomes.sum(axis=1)[:, None] * prices).sum(axis=0)
         # Summed in the same order as the decisions taken, so that a constant saves exactly 0.
         constants = np.array([_sum(column, weights) for column in prices.T])
         return _sum(_taken(prices, taken), weights), constants
@@ -771,13 +773,6 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
     )
 
 
-def _cheapest(prices: Floats, own: Ints) -> Ints:
-    """Cheapest decision of each row; ties keep the decision named like the truth."""
-    kept = np.maximum(own, 0)
-    tied = (own >= 0) & (_taken(prices, kept) <= prices.min(axis=1))
-    return np.where(tied, kept, prices.argmin(axis=1))
-
-
 def _taken(table: Floats, decisions: Ints) -> Floats:
     """The entry of each row that its decision picks."""
     return np.take_along_axis(table, decisions[:, None], axis=1)[:, 0]
@@ -785,3 +780,43 @@ def _taken(table: Floats, decisions: Ints) -> Floats:
 
 def _sum(values: Floats, weights: Floats | None) -> float:
     return float(values.sum() if weights is None else (values * weights).sum())
+
+
+def expected_costs(p: Floats, C: Floats) -> Floats:
+    """Expected cost of every decision, (n, d), by probabilities (n, k) and costs of any rows."""
+    # What a truth costs at least is added last: it must not drown the differences of decisions.
+    least = C.min(axis=-1, keepdims=True)
+    if C.ndim == 2:
+        return np.asarray(p @ (C - least) + p @ least)
+    above = np.zeros((len(p), C.shape[2]))
+    for j in range(C.shape[1]):  # by truth: no second (n, k, d) array
+        above += p[:, j, None] * (C[:, j] - least[:, j])
+    return np.asarray(above + np.einsum("nj,njd->nd", p, least))
+
+
+def cheapest(expected: Floats) -> Ints:
+    """Decision of smallest expected cost.
+
+    Of two decisions that tie the second is taken, which is the positive class where decisions are
+    classes; of more the first of the cheapest ones. All decisions by expected costs follow it.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision.
+
+    Returns
+    -------
+    int array of shape (n,)
+        The column of the cheapest decision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.decisions import cheapest
+    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
+    array([1, 0])
+    """
+    if expected.shape[1] == 2:
+        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
+    return np.asarray(expected.argmin(axis=1), dtype=np.intp)

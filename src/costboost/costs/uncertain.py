@@ -2,7 +2,8 @@
 
 An entry of a cost matrix, or a whole matrix, may be an interval or a list of possible values:
 
->>> from costboost.costs import Costs, decide_worst, interval, samples, scenarios
+>>> from costboost.costs import Costs, interval, samples, scenarios
+>>> from costboost.decisions import cheapest, worst_expected_cost
 >>> found = scenarios({"fn": interval(100, 300), "fp": 5})
 >>> found.expected
 {'fn': 200.0, 'fp': 5}
@@ -14,10 +15,10 @@ of a decision is linear in the costs, so minimising it needs their means only, `
 worst cost needs all scenarios:
 
 >>> found = scenarios({"fn": samples([10, 40]), "fp": samples([9, 1])})
->>> worst = [Costs.resolve(form, classes=[0, 1]) for form in found.worst]
+>>> worst = [Costs.resolve(form, classes=[0, 1]).matrix for form in found.worst]
 >>> Costs.resolve(found.expected, classes=[0, 1]).decide([[0.825, 0.175]])
 array([1])
->>> decide_worst([[0.825, 0.175]], worst)
+>>> cheapest(worst_expected_cost([[0.825, 0.175]], worst))
 array([0])
 """
 
@@ -26,17 +27,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Floats
 from costboost.costs.forms import NAMING_KEYS, Uncertain, as_floats, is_frame, object_array
 from costboost.costs.labels import listed, parameter
-
-if TYPE_CHECKING:
-    from costboost.costs.table import Costs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,12 +229,6 @@ class Scenarios:
             )
         return list(self._worst)
 
-    def __repr__(self) -> str:
-        if self._worst is None:
-            return "<Scenarios of a function>"
-        kind = "uncertain" if self.is_uncertain else "certain"
-        return f"<Scenarios of {kind} costs: {len(self._worst)}>"
-
 
 def _mean_of(function: Callable[[Any], Any], X: Any) -> Any:
     """What a function of X returns, uncertain costs replaced by their means."""
@@ -263,7 +255,7 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
 
     See Also
     --------
-    decide_worst : The decision whose worst cost is smallest.
+    costboost.decisions.worst_expected_cost : The worst case of every decision.
 
     Examples
     --------
@@ -287,29 +279,26 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
         worst = cost_matrix.draws(_count([cost_matrix]))
         return Scenarios(cost_matrix.mean, worst, is_uncertain=True)
     cells = _cells(cost_matrix)
-    entries = {i: cell for i, cell in enumerate(cells) if isinstance(cell, Interval | Samples)}
+    entries = [cell for cell in cells if isinstance(cell, Interval | Samples)]
     if not entries:
         return Scenarios(cost_matrix, [cost_matrix], is_uncertain=False)
-    for cell in entries.values():
+    for cell in entries:
         if cell.ndim:
             raise ValueError(
                 f"{parameter('cost_matrix', 'scenarios')} must hold single uncertain numbers as "
                 f"its entries, got {cell!r}. Pass numbers to interval and a flat list to samples, "
                 "or pass the whole matrix as one of them."
             )
-    n = _count(list(entries.values()))
-
-    def replaced(values: Mapping[int, Floats]) -> Any:
-        return _refilled(
-            cost_matrix, [float(values[i]) if i in values else x for i, x in enumerate(cells)]
-        )
-
-    draws = {i: cell.draws(n) for i, cell in entries.items()}
-    return Scenarios(
-        replaced({i: cell.mean for i, cell in entries.items()}),
-        [replaced({i: values[s] for i, values in draws.items()}) for s in range(n)],
-        is_uncertain=True,
-    )
+    n = _count(entries)
+    # Of each cell its mean and its value in every scenario.
+    values = [
+        [float(x) for x in (cell.mean, *cell.draws(n))]
+        if isinstance(cell, Interval | Samples)
+        else [cell] * (n + 1)
+        for cell in cells
+    ]
+    expected, *worst = (_refilled(cost_matrix, list(case)) for case in zip(*values, strict=True))
+    return Scenarios(expected, worst, is_uncertain=True)
 
 
 def _cells(form: Any) -> list[Any]:
@@ -358,91 +347,6 @@ def _count(entries: Sequence[Interval | Samples]) -> int:
         raise ValueError(
             f"{parameter('cost_matrix', 'scenarios')} must hold samples of one length, because the "
             f"s-th values of all belong together; got the lengths {listed(lengths)}. Draw all "
-            "entries "
-            "equally often, or use interval(low, high) for some."
+            "entries equally often, or use interval(low, high) for some."
         )
     return lengths[0] if lengths else 1
-
-
-def expected_costs(p: Floats, C: Floats) -> Floats:
-    """Expected cost of every decision, (n, d), by probabilities (n, k) and costs of any rows."""
-    # What a truth costs at least is added last: it must not drown the differences of decisions.
-    least = C.min(axis=-1, keepdims=True)
-    if C.ndim == 2:
-        return np.asarray(p @ (C - least) + p @ least)
-    above = np.zeros((len(p), C.shape[2]))
-    for j in range(C.shape[1]):  # by truth: no second (n, k, d) array
-        above += p[:, j, None] * (C[:, j] - least[:, j])
-    return np.asarray(above + np.einsum("nj,njd->nd", p, least))
-
-
-def cheapest(expected: Floats) -> Ints:
-    """Decision of smallest expected cost.
-
-    Of two decisions that tie the second is taken, which is the positive class where decisions are
-    classes; of more the first of the cheapest ones. All decisions by expected costs follow it.
-
-    Parameters
-    ----------
-    expected : array of shape (n, d)
-        Expected cost of each decision.
-
-    Returns
-    -------
-    int array of shape (n,)
-        The column of the cheapest decision.
-
-    Examples
-    --------
-    >>> from costboost.decisions import cheapest
-    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
-    array([1, 0])
-    """
-    if expected.shape[1] == 2:
-        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
-    return np.asarray(expected.argmin(axis=1), dtype=np.intp)
-
-
-def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
-    """Take the decision whose worst expected cost is smallest.
-
-    The worst expected cost of a decision d is the largest over the scenarios s of
-    sum_j proba[j] C_s[j, d]. Of two decisions that tie the second is taken, of more the first of
-    the cheapest ones; one scenario gives `Costs.decide`.
-
-    Parameters
-    ----------
-    proba : array of shape (n, k)
-        Probability of each class on each row.
-    costs : sequence of Costs
-        The scenarios, with matrices (k, d) or (n, k, d) of the same classes and decisions.
-
-    Returns
-    -------
-    int array of shape (n,)
-        Decisions, as indices into the decisions.
-
-    See Also
-    --------
-    scenarios : Scenarios of uncertain costs.
-
-    Examples
-    --------
-    A false alarm costs 4 to 16, 10 on average. The average calls for an alarm, caution does not:
-
-    >>> from costboost.costs import Costs
-    >>> mean = Costs.resolve({"fn": 10, "fp": 10}, classes=[0, 1])
-    >>> high = Costs.resolve({"fn": 10, "fp": 16}, classes=[0, 1])
-    >>> mean.decide([[0.4, 0.6]]), decide_worst([[0.4, 0.6]], [mean, high])
-    (array([1]), array([0]))
-    """
-    given = list(costs)
-    known = {(*scenario.classes.tolist(), None, *scenario.decisions.tolist()) for scenario in given}
-    if len(known) != 1:
-        labels = sorted((scenario.classes.tolist() for scenario in given), key=str)
-        raise ValueError(
-            f"{parameter('costs', 'decide_worst')} must hold at least one Costs, all of the same "
-            f"classes and decisions, got {len(given)} of the classes {listed(labels)}. Pass "
-            "the forms of scenarios(cost_matrix).worst, each resolved with the same classes=."
-        )
-    return cheapest(np.max([scenario.expected(proba) for scenario in given], axis=0))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._words import html_table
+from costboost._words import html_table, money, span
 
 if TYPE_CHECKING:
     from costboost.costs.table import Costs
@@ -132,5 +132,5 @@ def _phrase(costs: CostSummary, j: int, d: int) -> str:
     low, mean, high = (float(table[j, d]) for table in (costs.low, costs.mean, costs.high))
     text = f" ({costs.texts[j, d]})" if (j, d) in costs.texts else ""
     if low == high:
-        return f"costs {low:.6g}{text}" if low >= 0 else f"earns {-low:.6g}{text}"
-    return f"costs {low:.6g} to {high:.6g}, on average {mean:.6g}{text}"
+        return f"costs {low:,.6g}{text}" if low >= 0 else f"earns {-low:,.6g}{text}"
+    return f"costs {span(low, high)}, on average {money(mean, '', low, high)}{text}"

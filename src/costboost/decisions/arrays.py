@@ -5,16 +5,14 @@ Rows of a cost matrix are classes (the truth, k of them), columns are decisions 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.uncertain import cheapest, expected_costs
+from costboost.costs.table import cheapest, expected_costs
 
 __all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
 
@@ -107,10 +105,11 @@ def probabilities_and_matrix(
             f"The 'matrix' parameter of {owner} must have shape ({k}, d) or ({n}, {k}, d), truth "
             f"by decision, to go with proba of shape {p.shape}; got {C.shape}."
         )
-    return _finite(p, "proba", owner), _finite(C, "matrix", owner)
+    return finite(p, "proba", owner), finite(C, "matrix", owner)
 
 
-def _finite(array: Floats, name: str, owner: str) -> Floats:
+def finite(array: Floats, name: str, owner: str) -> Floats:
+    """The array, if it has neither NaN nor infinity."""
     if not np.isfinite(array).all():
         raise ValueError(
             f"The {name!r} parameter of {owner} must be finite, got NaN or infinity. Drop or "
@@ -119,58 +118,25 @@ def _finite(array: Floats, name: str, owner: str) -> Floats:
     return array
 
 
-def checked_expected(expected: ArrayLike, owner: str) -> Floats:
-    """Expected costs as finite floats of shape (n, d)."""
-    E = np.asarray(expected, dtype=np.float64)
-    if E.ndim != 2 or not E.shape[1]:
+def checked_table(
+    values: ArrayLike, owner: str, name: str = "expected", shape: tuple[int, ...] | None = None
+) -> Floats:
+    """Costs of each decision on each row as finite floats, (n, d)."""
+    E = np.asarray(values, dtype=np.float64)
+    if E.ndim != 2 or not E.shape[1] or shape not in (None, E.shape):
         raise ValueError(
-            f"The 'expected' parameter of {owner} must have shape (n, d), a column per decision; "
-            f"got shape {E.shape}. expected_cost(proba, matrix) makes it."
+            f"The {name!r} parameter of {owner} must have shape {shape or '(n, d)'}, a column per "
+            f"decision; got shape {E.shape}. expected_cost(proba, matrix) makes such a table."
         )
-    return _finite(E, "expected", owner)
+    return finite(E, name, owner)
 
 
-def checked_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:
+def column_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:
     """Distinct labels of the columns; by default 0 to size - 1."""
     array = np.arange(size) if labels is None else np.asarray(labels)
     if array.shape != (size,) or len(set(array.tolist())) != size:
         raise ValueError(
             f"The {name!r} parameter of {owner} must hold {size} distinct labels, one per column; "
             f"got {array.tolist()}."
-        )
-    return array
-
-
-def position(label: Any, labels: AnyArray, what: str, parameter: str, owner: str) -> int:
-    """Index of a label; an unknown one is refused with the nearest known one."""
-    known: list[Any] = labels.tolist()
-    if label in known:
-        return known.index(label)
-    near = difflib.get_close_matches(str(label), [str(one) for one in known], n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(
-        f"The {parameter!r} parameter of {owner} names the {what} {label!r}, which is not one of "
-        f"{known}.{hint}"
-    )
-
-
-def positions(
-    values: ArrayLike, labels: AnyArray, what: str, name: str, owner: str, n: int
-) -> Ints:
-    """Index of each row's label."""
-    own = of_length(values, n, name, owner).tolist()
-    index = {
-        label: position(label, labels, what, name.partition("[")[0], owner) for label in set(own)
-    }
-    return np.array([index[label] for label in own], dtype=np.intp)
-
-
-def of_length(values: ArrayLike, n: int, name: str, owner: str) -> AnyArray:
-    """An array with one element per row."""
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must have one element per row, shape ({n},); got "
-            f"shape {array.shape}."
         )
     return array

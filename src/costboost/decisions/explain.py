@@ -17,8 +17,7 @@ saving on the way (the Aumann-Shapley value):
     \; dt, \qquad \sum_f \text{part}_f = S(p) - S(p_{base}).
 
 For two classes this shares out the change of the probability in proportion to the contributions.
-Where probabilities are averaged over several boosters, so are the parts. What rounding and
-integration leave over is shared out in proportion to the sizes of the parts.
+What rounding and integration leave over is shared out in proportion to the sizes of the parts.
 
 A feature that also sets the costs (an amount) acts twice. Its effect on the costs is in the base,
 which is computed with the row's own costs; its part is the effect on the probability.
@@ -37,12 +36,12 @@ from scipy.special import expit, softmax
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame
 from costboost._words import MOST_ROWS, html_table, money
+from costboost.costs.labels import checked_codes
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
-    checked_labels,
+    column_labels,
     expected_cost,
-    of_length,
     probabilities_and_matrix,
     to_proba,
 )
@@ -137,7 +136,7 @@ class Explanation:
 
 
 def explain(
-    contributions: ArrayLike | Sequence[ArrayLike],
+    contributions: ArrayLike,
     matrix: ArrayLike,
     *,
     proba: ArrayLike | None = None,
@@ -150,10 +149,9 @@ def explain(
 
     Parameters
     ----------
-    contributions : array of shape (n, f + 1) or (n, k, f + 1), or list of them
+    contributions : array of shape (n, f + 1) or (n, k, f + 1)
         SHAP contributions to the log-odds of the second class, or to the scores whose softmax is
-        the probability; the last column is the base. A list has one array per booster, whose
-        probabilities are averaged.
+        the probability; the last column is the base.
     matrix : array of shape (k, d) or (n, k, d)
         Costs, truth by decision.
     proba : array of shape (n, k), optional
@@ -183,35 +181,39 @@ def explain(
     (array([1]), array([1.5]), array([-0.404]), array([[1.428, 0.476]]))
     """
     owner = "explain"
-    boosters = _boosters(contributions, owner)
-    n, f = len(boosters[0]), boosters[0].shape[-1] - 1
-    own = np.mean([to_proba(each.sum(axis=-1)) for each in boosters], axis=0)
+    given = np.asarray(contributions, dtype=np.float64)
+    if given.ndim not in (2, 3) or given.shape[-1] < 2:
+        raise ValueError(
+            f"The 'contributions' parameter of {owner} must have shape (n, f + 1) or (n, k, f + 1),"
+            f" got {given.shape}."
+        )
+    n, f = len(given), given.shape[-1] - 1
+    own = to_proba(given.sum(axis=-1))
     p, C = probabilities_and_matrix(own if proba is None else proba, matrix, owner)
     if p.shape != own.shape:
         raise ValueError(
             f"The 'proba' parameter of {owner} must have shape {own.shape} to go with the "
             f"contributions, got {p.shape}."
         )
-    labels = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    labels = column_labels(decisions, C.shape[-1], "decisions", owner)
     if len(labels) < 2:
         raise ValueError(f"{owner} needs at least two decisions to compare, got {labels.tolist()}.")
     expected = expected_cost(p, C)
     taken = cheapest(expected)
     if codes is not None:
-        taken = of_length(codes, n, "codes", owner).astype(np.intp)
+        taken = checked_codes(codes, n, len(labels), "codes", owner)
     rows, (runner_up, saving) = np.arange(n), cheapest_other(expected, taken)
     full = np.broadcast_to(C, (n, *C.shape[-2:]))
     gain = full[rows, :, runner_up] - full[rows, :, taken]  # (n, k)
-    base = np.mean([(to_proba(each[..., -1]) * gain).sum(axis=1) for each in boosters], axis=0)
-    parts = np.mean([_parts(each, gain) for each in boosters], axis=0)
-    parts = _adding_up(parts, saving - base)
+    base = (to_proba(given[..., -1]) * gain).sum(axis=1)
+    parts = _adding_up(_parts(given, gain), saving - base)
     names = _names(feature_names, X, f, owner)
     values = _values(X, n, f, owner)
     return Explanation(labels, taken, runner_up, saving, base, parts, names, values)
 
 
 def _parts(contributions: Floats, gain: Floats) -> Floats:
-    """The path integral of the saving along the contributions of one booster, (n, f)."""
+    """The path integral of the saving along the contributions, (n, f)."""
     phi, base = contributions[..., :-1], contributions[..., -1]
     total = phi.sum(axis=-1)
     if base.ndim == 1:
@@ -241,19 +243,6 @@ def _adding_up(parts: Floats, total: Floats) -> Floats:
         share = np.where(whole > 0, size / np.where(whole > 0, whole, 1.0), 1.0 / parts.shape[1])
         parts = parts + rest[:, None] * share
     return parts
-
-
-def _boosters(contributions: Any, owner: str) -> list[Floats]:
-    several = isinstance(contributions, list | tuple) and np.ndim(contributions[0]) > 1
-    given = contributions if several else [contributions]
-    arrays = [np.asarray(each, np.float64) for each in given]
-    shape = arrays[0].shape
-    if len(shape) not in (2, 3) or shape[-1] < 2 or any(each.shape != shape for each in arrays):
-        raise ValueError(
-            f"The 'contributions' parameter of {owner} must have shape (n, f + 1) or (n, k, f + 1),"
-            f" the same for every booster; got {[each.shape for each in arrays]}."
-        )
-    return arrays
 
 
 def _names(names: Sequence[str] | None, X: Any, f: int, owner: str) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from costboost._typing import Floats
-from costboost._utils import is_real
+from costboost._utils import checked_share, is_real
 
 # -- Whether the mean cost is below a limit, with a stated probability of being wrong ------------
 # Costs of held-out rows are independent draws from an unknown distribution between two known
@@ -119,14 +119,6 @@ def cost_guarantee(
             f"The 'limit' parameter of {owner} must lie between smallest={smallest:g} and largest="
             f"{largest:g}, else it is never or always met; got {limit:g}."
         )
-    m = (limit - smallest) / (largest - smallest)
-    if _upper_bound(np.zeros(len(x)), delta) > m:
-        needed = rows_for_bound(m, delta)
-        raise ValueError(
-            f"The 'limit' parameter of {owner} is infeasible with {len(x)} rows: even if all cost "
-            f"{smallest:g}, a limit of {limit:g} with delta={delta:g} needs {needed} rows. Add "
-            "rows, or raise the limit or delta."
-        )
     bound = mean_cost_bound(
         costs, delta, largest=largest, smallest=smallest, random_state=random_state
     )
@@ -168,19 +160,6 @@ def mean_cost_bound(
     x = _scaled(costs, smallest, largest, delta, "mean_cost_bound")
     ordered = np.random.default_rng(random_state).permutation(x)
     return smallest + (largest - smallest) * _upper_bound(ordered, delta)
-
-
-def rows_for_bound(limit: float, delta: float) -> int:
-    """The fewest rows without any cost that show a mean below a limit, of costs in [0, 1]."""
-    high = math.ceil(math.log(1.0 / delta) / math.log1p(_STAKE * limit / (1.0 - limit)))
-    low = high - 1  # no stake does it with fewer
-    while _upper_bound(np.zeros(high), delta) > limit:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = _upper_bound(np.zeros(middle), delta) <= limit
-        low, high = (low, middle) if enough else (middle, high)
-    return high
 
 
 def _upper_bound(x: Floats, delta: float) -> float:
@@ -230,8 +209,7 @@ def _scaled(costs: ArrayLike, smallest: float, largest: float, delta: float, own
             f"{largest:g}, got values from {values.min():g} to {values.max():g}. Give bounds that "
             "hold for any row, or cap the costs."
         )
-    if not (is_real(delta) and 0 < delta < 1):
-        raise ValueError(f"The 'delta' parameter of {owner} must be in (0, 1), got {delta!r}.")
+    checked_share(delta, "delta", owner)
     return np.asarray((values - smallest) / (largest - smallest))
 
 
@@ -265,6 +243,7 @@ def order_rank(n: int, limit: float, delta: float) -> int:
     >>> order_rank(59, 0.05, 0.05), order_rank(58, 0.05, 0.05), order_rank(1000, 0.05, 0.05)
     (59, 59, 962)
     """
+    limit, delta = _rates(limit, delta, "order_rank")
     tails = binom.sf(np.arange(n), n, 1.0 - limit)  # P(Bin > k - 1), falling in k
     return 1 + int(np.searchsorted(-tails, -delta))
 
@@ -289,6 +268,7 @@ def rows_needed(limit: float, delta: float) -> int:
     >>> rows_needed(0.05, 0.05), rows_needed(0.01, 0.05)
     (59, 299)
     """
+    limit, delta = _rates(limit, delta, "rows_needed")
     return max(1, math.ceil(math.log(delta) / math.log1p(-limit)))
 
 
@@ -315,6 +295,11 @@ def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
     962.0
     """
     ordered = np.sort(np.asarray(scores, dtype=np.float64))
+    if ordered.ndim != 1 or np.isnan(ordered).any():
+        raise ValueError(
+            "The 'scores' parameter of order_threshold must have shape (n,) and no NaN, got shape "
+            f"{ordered.shape}. Drop the rows without a score."
+        )
     k = order_rank(len(ordered), limit, delta)
     if k > len(ordered):
         raise ValueError(
@@ -323,3 +308,7 @@ def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
             f"{len(ordered)}. Add rows, or raise limit or delta."
         )
     return float(ordered[k - 1])
+
+
+def _rates(limit: float, delta: float, owner: str) -> tuple[float, float]:
+    return checked_share(limit, "limit", owner), checked_share(delta, "delta", owner)

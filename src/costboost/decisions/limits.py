@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import is_integer, is_missing, is_real
-from costboost.decisions.arrays import checked_labels, of_length, position
-from costboost.decisions.program import Limit, dual_bound, solve, whole_rows
+from costboost._utils import is_integer, is_real
+from costboost.costs.labels import grouped, of_length, position
+from costboost.decisions.arrays import column_labels, finite
+from costboost.decisions.program import Limit, count_limit, dual_bound, solve, whole_rows
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
 
@@ -21,8 +22,10 @@ from costboost.decisions.program import Limit, dual_bound, solve, whole_rows
 _ROUNDING = 1e-9
 
 
-def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> tuple[list[Any], Ints]:
-    """Names of the groups in sorted order, and the group of each row; none may be missing."""
+def groups_of(per: Any, n: int, owner: str, X: Any) -> tuple[list[Any] | None, Ints]:
+    """Names of the groups, None if there are none, and the group of each row."""
+    if per is None:
+        return None, np.zeros(n, np.intp)
     if isinstance(per, str):
         columns = [str(name) for name in getattr(X, "columns", ())]
         if per not in columns:
@@ -30,24 +33,9 @@ def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> tuple[list[Any
                 f"The 'per' parameter of {owner} must be the group of each row or a column of X; "
                 f"got {per!r}, and X has {columns[:10] or 'no named columns'}."
             )
-        per = np.asarray(X[per])
-    array = of_length(per, n, "per", owner)
-    values = array.tolist()
-    missing = [i for i, value in enumerate(values) if is_missing(value)]
-    if missing:
-        raise ValueError(
-            f"The 'per' parameter of {owner} must name a group for every row; row {missing[0]} has "
-            f"{values[missing[0]]!r} ({len(missing)} rows in all). Name a group for them or drop "
-            "them."
-        )
-    try:
-        names, group = np.unique(array, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            f"The 'per' parameter of {owner} must hold groups of one type, got a mixture "
-            f"({error}). Convert them to text."
-        ) from error
-    return names.tolist(), group.astype(np.intp)
+        per = X[per]
+    names, group = grouped(per, n, "per", owner)
+    return names.tolist(), group
 
 
 def bounds(
@@ -69,7 +57,7 @@ def bounds(
     d = len(decisions)
     lower, upper = np.zeros((len(sizes), d), np.intp), np.repeat(sizes[:, None], d, axis=1)
     for label, limit in (capacity or {}).items():
-        j = position(label, decisions, "decision", "capacity", owner)
+        j = position(label, decisions, "decisions", "capacity", owner)
         for at, own in _by_group(label, limit, names, owner):
             lower[at, j], upper[at, j] = _range(own, sizes[at], periods, label, owner)
     asked, room = lower.sum(axis=1), upper.sum(axis=1)
@@ -233,9 +221,30 @@ class Budget:
     amount: Any = None
 
 
-# A constraint on plain arrays: words, coefficients (n, d) of the sum, what the sum is divided by
-# (n,) if it is a rate, and the ends of what is allowed.
-Sum = tuple[str, Floats, "Floats | None", float, float]
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A constraint on plain arrays: a sum of coefficients (n, d), or a rate."""
+
+    words: str
+    coefficients: Floats
+    low: float
+    high: float
+    total: Floats | None = None  # (n,), what the sum is divided by if it is a rate
+
+    def part(self, rows: Ints) -> Sum:
+        """The constraint on some of the rows."""
+        total = None if self.total is None else self.total[rows]
+        return replace(self, coefficients=self.coefficients[rows], total=total)
+
+    @property
+    def whole(self) -> float:
+        """What the sum is divided by."""
+        return 1.0 if self.total is None else float(self.total.sum())
+
+    @property
+    def limit(self) -> Limit:
+        """The same on the sum itself."""
+        return Limit(self.coefficients, self.low * self.whole, self.high * self.whole)
 
 
 def read(
@@ -259,17 +268,17 @@ def read(
         names = list(one.decisions) if several else [one.decisions]
         counted = np.zeros(len(decisions))
         for name in names:
-            counted[position(name, decisions, "decision", "constraints", owner)] = 1.0
+            counted[position(name, decisions, "decisions", "constraints", owner)] = 1.0
         words = " or ".join(str(name) for name in names)
         if isinstance(one, Budget):
             coefficients = _budget(one, expected, counted)
-            found.append((f"total of {words}", coefficients, None, -np.inf, float(one.at_most)))
+            found.append(Sum(f"total of {words}", coefficients, -np.inf, float(one.at_most)))
         else:
             column = _given(one, len(expected), proba, classes, owner)
             low = -np.inf if one.at_least is None else float(one.at_least)
             high = np.inf if one.at_most is None else float(one.at_most)
             words = f"rate of {words} given {one.given}"
-            found.append((words, column[:, None] * counted, column, low, high))
+            found.append(Sum(words, column[:, None] * counted, low, high, column))
     return found
 
 
@@ -304,6 +313,7 @@ def _given(
         raise ValueError(
             f"The 'proba' parameter of {owner} must have shape ({n}, k), got {p.shape}."
         )
+    finite(p, "proba", owner)
     for name, value in (("at_least", one.at_least), ("at_most", one.at_most)):
         if value is not None and not (is_real(value) and 0 <= value <= 1):
             raise ValueError(f"The {name!r} of Rate must be from 0 to 1, got {value!r}.")
@@ -314,8 +324,8 @@ def _given(
             f"Rate has a lower limit above the upper one: at_least={one.at_least!r} > at_most="
             f"{one.at_most!r}. Swap or relax them."
         )
-    labels = checked_labels(classes, p.shape[1], "classes", owner)
-    return np.asarray(p[:, position(one.given, labels, "class", "constraints", owner)])
+    labels = column_labels(classes, p.shape[1], "classes", owner)
+    return np.asarray(p[:, position(one.given, labels, "classes", "constraints", owner)])
 
 
 def constrained(
@@ -324,17 +334,15 @@ def constrained(
     """Decisions of one group, prices of its capacities, the lower bound, and the constraints."""
     n, d = expected.shape
     limited = np.flatnonzero((lower > 0) | (upper < n))
-    counts = [Limit(np.eye(d)[j], float(lower[j]), float(upper[j])) for j in limited]
-    wholes = [1.0 if total is None else float(total.sum()) for _, _, total, _, _ in sums]
-    limits = counts + [
-        Limit(coefficients, low * whole, high * whole)
-        for (_, coefficients, _, low, high), whole in zip(sums, wholes, strict=True)
+    counts = [
+        count_limit(j, expected.shape, float(lower[j]), float(upper[j])) for j in limited.tolist()
     ]
+    limits = [*counts, *(one.limit for one in sums)]
     found = solve(expected, limits)
     codes = None if found is None else whole_rows(expected, limits, found)
     if found is None or codes is None:
         where = "" if group is None else f" in the group {group!r}"
-        asked = "; ".join(f"{words} in [{low:g}, {high:g}]" for words, _, _, low, high in sums)
+        asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
         raise ValueError(
             f"The 'constraints' parameter of {owner} is infeasible{where}: found no decisions of "
             f"these {n} rows that meet {asked}{' and the capacity' if counts else ''}. Relax a "
@@ -346,14 +354,12 @@ def constrained(
     price[limited] = prices[: len(counts)]
     met = [
         {
-            "constraint": words,
-            "at_least": low if np.isfinite(low) else None,
-            "at_most": high if np.isfinite(high) else None,
-            "value": limit.used(codes) / whole if whole else float("nan"),
+            "constraint": one.words,
+            "at_least": one.low if np.isfinite(one.low) else None,
+            "at_most": one.high if np.isfinite(one.high) else None,
+            "value": one.limit.used(codes) / one.whole if one.whole else float("nan"),
             "price": float(dual),
         }
-        for (words, _, _, low, high), whole, limit, dual in zip(
-            sums, wholes, limits[len(counts) :], prices[len(counts) :], strict=True
-        )
+        for one, dual in zip(sums, prices[len(counts) :], strict=True)
     ]
     return codes, price, bound, met

@@ -28,32 +28,33 @@ _NEAR = (20, 400)
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """A limit on ``sum_i coefficients[i, decision of i]``."""
+    """A limit on ``sum_i coefficients[i, decision of i]``; the coefficients are (n, d)."""
 
     coefficients: Floats
     low: float
     high: float
 
-    def of(self, rows: Ints) -> Floats:
-        """Coefficients of some rows, (m, d)."""
-        if self.coefficients.ndim == 2:
-            return np.asarray(self.coefficients[rows])
-        return np.broadcast_to(self.coefficients, (len(rows), len(self.coefficients)))
-
     def on(self, rows: Ints, share: float) -> Limit:
         """The limit of some rows, in proportion."""
-        return Limit(self.of(rows), self.low * share, self.high * share)
+        return Limit(self.coefficients[rows], self.low * share, self.high * share)
 
     def used(self, codes: Ints) -> float:
         """The sum that is limited."""
-        if self.coefficients.ndim == 2:
-            return float(np.take_along_axis(self.coefficients, codes[:, None], axis=1).sum())
-        return float(self.coefficients @ np.bincount(codes, minlength=len(self.coefficients)))
+        return float(np.take_along_axis(self.coefficients, codes[:, None], axis=1).sum())
+
+    def spent(self, rows: Ints, codes: Ints) -> float:
+        """Its part that some rows make up."""
+        return float(self.coefficients[rows, codes[rows]].sum())
 
     @property
     def slack(self) -> float:
         """What counts as rounding in the sum."""
         return 1e-9 * max(1.0, *(abs(end) for end in (self.low, self.high) if np.isfinite(end)))
+
+
+def count_limit(j: int, shape: tuple[int, ...], low: float, high: float) -> Limit:
+    """A limit on the number of rows that get decision j."""
+    return Limit(np.broadcast_to(np.eye(shape[1])[j], shape), low, high)
 
 
 # A vertex of the program's solutions: the decision of each row, the rows that are split between
@@ -152,10 +153,7 @@ def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> In
     slack = np.array([limit.slack for limit in limits])
     for size in _NEAR:  # the split rows, and those next to a tie
         free = np.argsort(margin, kind="stable")[: len(split) + size]
-        used = np.array([
-            limit.used(codes) - np.take_along_axis(limit.of(free), codes[free, None], axis=1).sum()
-            for limit in limits
-        ])  # fmt: skip
+        used = np.array([limit.used(codes) - limit.spent(free, codes) for limit in limits])
         low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
         result = milp(
             expected[free].ravel() / _unit(expected),
@@ -164,7 +162,7 @@ def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> In
             constraints=[
                 LinearConstraint(sparse.kron(sparse.identity(len(free)), np.ones((1, d))), 1, 1),
                 LinearConstraint(
-                    np.array([limit.of(free).ravel() for limit in limits]),
+                    np.array([limit.coefficients[free].ravel() for limit in limits]),
                     low - used - slack,
                     high - used + slack,
                 ),
@@ -202,7 +200,8 @@ def _with_free_rows(
     expected: Floats, limits: Sequence[Limit], free: Ints, codes: Ints, elastic: bool = False
 ) -> Solution | None:
     """Solve for the free rows; the others keep their codes. Elastic: break the limits least."""
-    table = np.concatenate([_regret(expected[free]), *(limit.of(free) for limit in limits)], axis=1)
+    sums = [limit.coefficients[free] for limit in limits]
+    table = np.concatenate([_regret(expected[free]), *sums], axis=1)
     distinct, member, supply = np.unique(table, axis=0, return_inverse=True, return_counts=True)
     member = member.reshape(-1)
     d, m = expected.shape[1], len(limits)
@@ -210,9 +209,7 @@ def _with_free_rows(
     fixed[free] = False
     others = np.flatnonzero(fixed)
     weights = distinct[:, d:].reshape(-1, m, d).swapaxes(0, 1).reshape(m, -1)
-    spent = np.array([
-        np.take_along_axis(limit.of(others), codes[others, None], axis=1).sum() for limit in limits
-    ])  # fmt: skip
+    spent = np.array([limit.spent(others, codes) for limit in limits])
     highs, lows = (np.array([getattr(limit, end) for limit in limits]) for end in ("high", "low"))
     above, below = np.isfinite(highs), np.isfinite(lows)
     unit = _unit(expected)

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import as_frame, check_weights
 from costboost._words import html_table
+from costboost.costs.labels import position, positions
+from costboost.costs.table import expected_costs
 from costboost.decisions.arrays import (
     cheapest,
-    checked_labels,
-    expected_cost,
-    position,
-    positions,
+    column_labels,
     probabilities_and_matrix,
 )
 
@@ -39,7 +38,6 @@ def break_even(
     classes: ArrayLike | None = None,
     decisions: ArrayLike | None = None,
     positive: Any = None,
-    decide: Callable[[Floats], Ints] | None = None,
 ) -> Floats:
     """The amount of one cost at which the decision of each row flips, all other costs kept.
 
@@ -60,10 +58,6 @@ def break_even(
         Labels; by default 0, 1, ...
     positive : label, optional
         The positive class of a short name; by default the second.
-    decide : callable of (n, k, d) -> (n,), optional
-        The rule that decides, given a matrix per row; by default the cheapest expected cost. Pass
-        ``lambda matrix: Costs(classes, matrix).decide(proba)`` for exactly the arithmetic of
-        predict.
 
     Returns
     -------
@@ -84,24 +78,29 @@ def break_even(
     d = C.shape[-1]
     truth, taken = entry_position(
         entry,
-        checked_labels(classes, k, "classes", owner),
-        checked_labels(decisions, d, "decisions", owner),
+        column_labels(classes, k, "classes", owner),
+        column_labels(decisions, d, "decisions", owner),
         positive,
         owner,
     )
     rows = np.array(np.broadcast_to(C, (n, k, d)))
-    judge = decide or (lambda table: cheapest(expected_cost(p, table)))
+    scale = np.abs(rows).max(axis=(1, 2))
 
     def is_taken(amounts: Floats) -> Bools:
         rows[:, truth, taken] = amounts
-        return np.asarray(judge(rows) == taken, dtype=np.bool_)
+        return np.asarray(cheapest(expected_costs(p, rows)) == taken, dtype=np.bool_)
 
     if d < 2:
         return np.full(n, np.nan)
-    estimate = _estimate(p, rows, truth, taken)
+    # By algebra, right up to rounding; from there on the arithmetic of predict decides.
+    rows[:, truth, taken] = 0.0
+    expected = np.einsum("nj,njd->nd", p, rows)
+    rivals = np.delete(expected, taken, axis=1).min(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        estimate = (rivals - expected[:, taken]) / p[:, truth]
     possible = np.isfinite(estimate)
     start = np.where(possible, estimate, 0.0)
-    low, high, bracketed = _bracket(start, np.abs(rows).max(axis=(1, 2)), is_taken)
+    low, high, bracketed = _bracket(start, scale, is_taken)
     flips = _bisected(low, high, is_taken)
     return np.where(possible & bracketed, flips, np.nan)
 
@@ -117,7 +116,9 @@ def entry_position(
                 f"decisions; there are {len(classes)} and {len(decisions)}. Pass (truth, decision)."
             )
         j, a = _SHORT[entry]
-        swap = positive is not None and position(positive, classes, "class", "positive", owner) == 0
+        swap = (
+            positive is not None and position(positive, classes, "classes", "positive", owner) == 0
+        )
         return (1 - j, 1 - a) if swap else (j, a)
     if not (isinstance(entry, tuple) and len(entry) == 2):
         raise ValueError(
@@ -125,19 +126,9 @@ def entry_position(
             f"{sorted(_SHORT)}, got {entry!r}."
         )
     return (
-        position(entry[0], classes, "class", "entry", owner),
-        position(entry[1], decisions, "decision", "entry", owner),
+        position(entry[0], classes, "classes", "entry", owner),
+        position(entry[1], decisions, "decisions", "entry", owner),
     )
-
-
-def _estimate(p: Floats, rows: Floats, truth: int, taken: int) -> Floats:
-    """The amount by algebra; it is right up to rounding."""
-    blank = rows.copy()
-    blank[:, truth, taken] = 0.0
-    expected = np.einsum("nj,njd->nd", p, blank)
-    rivals = np.delete(expected, taken, axis=1).min(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.asarray((rivals - expected[:, taken]) / p[:, truth])
 
 
 def _bracket(
@@ -204,16 +195,6 @@ class Sensitivity:
         """
         return as_frame(_columns(self.rows), "Sensitivity.to_frame")
 
-    def crossings_frame(self) -> pd.DataFrame:
-        """The crossings as a frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per entry and rival.
-        """
-        return as_frame(_columns(self.crossings), "Sensitivity.crossings_frame")
-
     def _repr_html_(self) -> str:
         return html_table(_columns(self.rows), "What it costs if a stated cost is wrong.")
 
@@ -235,7 +216,6 @@ def sensitivity(
     rivals: Mapping[str, ArrayLike] | None = None,
     sample_weight: ArrayLike | None = None,
     positive: Any = None,
-    decide: Callable[[Floats], Ints] | None = None,
 ) -> Sensitivity:
     """What it costs if stated costs are off by a factor, compared with knowing the true ones.
 
@@ -268,8 +248,6 @@ def sensitivity(
         How often each row counts.
     positive : label, optional
         The positive class of short names; by default the second.
-    decide : callable of (n, k, d) or (k, d) -> (n,), optional
-        The rule that decides, given costs; by default the cheapest expected cost.
 
     Returns
     -------
@@ -290,8 +268,8 @@ def sensitivity(
     owner = "sensitivity"
     p, C = probabilities_and_matrix(proba, matrix, owner)
     n, k = p.shape
-    names = checked_labels(classes, k, "classes", owner)
-    actions = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    names = column_labels(classes, k, "classes", owner)
+    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
     steps = [float(factor) for factor in factors]
     if not steps or min(steps) <= 0 or not np.isfinite(steps).all():
         raise ValueError(
@@ -299,10 +277,9 @@ def sensitivity(
         )
     weight = p
     if truth is not None:
-        weight = np.eye(k)[positions(truth, names, "class", "truth", owner, n)]
+        weight = np.eye(k)[positions(truth, names, "classes", "truth", owner, n)]
     weight = weight * check_weights(sample_weight, n, owner)[:, None]
-    judge = decide or (lambda table: cheapest(expected_cost(p, table)))
-    own = judge(C)
+    own = cheapest(expected_costs(p, C))
     rules = _rivals(rivals, names, actions, p, owner)
     rows, crossings = [], []
     for wrong in _wrongs(entries, C, names, actions, positive, owner):
@@ -313,7 +290,8 @@ def sensitivity(
                 true[..., j, a] *= scale
             for j, a in down:
                 true[..., j, a] /= scale
-            cost, known = (_paid(weight, true, codes) for codes in (own, judge(true)))
+            informed = cheapest(expected_costs(p, true))
+            cost, known = (_paid(weight, true, codes) for codes in (own, informed))
             found = {"entry": entry, "factor": factor, "cost": cost, "known": known}
             others = {rule: _paid(weight, true, codes) for rule, codes in rules.items()}
             rows.append({**found, "regret": cost - known, **others})
@@ -404,7 +382,7 @@ def _rivals(
     if names.tolist() == actions.tolist():
         rules["most probable class"] = p.argmax(axis=1)
     for name, labels in (rivals or {}).items():
-        rules[name] = positions(labels, actions, "decision", f"rivals[{name!r}]", owner, n)
+        rules[name] = positions(labels, actions, "decisions", f"rivals[{name!r}]", owner, n)
     return rules
 
 

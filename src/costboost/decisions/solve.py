@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, check_weights
 from costboost._words import html_table, money
+from costboost.costs.labels import position
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
-    checked_expected,
-    checked_labels,
-    position,
+    checked_table,
+    column_labels,
 )
 from costboost.decisions.limits import (
     Budget,
@@ -27,10 +27,10 @@ from costboost.decisions.limits import (
     Sum,
     bounds,
     constrained,
-    grouped,
+    groups_of,
     read,
 )
-from costboost.decisions.program import Limit, solve
+from costboost.decisions.program import count_limit, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,12 +188,10 @@ def allocate(
     {'review': 6.0}
     """
     owner = "allocate"
-    E = checked_expected(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    E = checked_table(expected, owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
-    names, group = (
-        (None, np.zeros(len(E), np.intp)) if per is None else grouped(per, len(E), owner, X)
-    )
+    names, group = groups_of(per, len(E), owner, X)
     sizes = np.bincount(group, minlength=1 if names is None else len(names))
     lower, upper = bounds(capacity, labels, sizes, owner, names=names)
     met: list[dict[str, Any]] = []
@@ -259,10 +257,7 @@ def _within_sums(
     codes, price = np.empty(len(E), dtype=np.intp), np.zeros(lower.shape)
     bounds, met = [], []
     for g, rows in enumerate(_members(group, len(lower))):
-        own = [
-            (words, coefficients[rows], None if total is None else total[rows], low, high)
-            for words, coefficients, total, low, high in sums
-        ]
+        own = [one.part(rows) for one in sums]
         name = None if names is None else names[g]
         codes[rows], price[g], bound, values = constrained(
             E[rows], lower[g], upper[g], own, name, owner
@@ -406,12 +401,13 @@ def _by_program(E: Floats, codes: Ints, lower: Ints, upper: Ints) -> Ints:
     rows = np.flatnonzero(open_to_change)
     settled = np.bincount(codes[~open_to_change], minlength=d)
     program = [
-        Limit(
-            np.eye(d)[j],
+        count_limit(
+            j,
+            (len(rows), d),
             float(lower[j] - settled[j]) if lower[j] else -np.inf,
             float(upper[j] - settled[j]) if upper[j] < n else np.inf,
         )
-        for j in limited
+        for j in limited.tolist()
     ]
     found = solve(E[rows], program)
     if found is None or len(found[1]):  # bounds were checked, and vertices are whole
@@ -486,9 +482,9 @@ def capacity_curve(
     (array([0., 1., 2., 3.]), array([33., 25., 19., 14.]), array([8., 6., 5., 0.]))
     """
     owner = "capacity_curve"
-    E = checked_expected(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
-    limited = position(decision, labels, "decision", "decision", owner)
+    E = checked_table(expected, owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
+    limited = position(decision, labels, "decisions", "decision", owner)
     w = check_weights(sample_weight, len(E), owner)
     fallback = cheapest(E)
     rows, other, saved = by_saving(E, fallback, limited)
@@ -507,7 +503,7 @@ def capacity_curve(
         "price": np.append(saved, 0.0),
     }
     if prices is not None:
-        paid = np.asarray(prices, dtype=np.float64)
+        paid = checked_table(prices, owner, "prices", E.shape)
         found["cost"] = costs(paid, paid[rows, other] - paid[rows, limited])
     return found
 
@@ -559,9 +555,10 @@ def capacity_prices(
     array([0, 0, 2, 1])
     """
     owner = "capacity_prices"
-    E = checked_expected(expected, owner)
-    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
-    periods = 1 if per is None else len(grouped(per, len(E), owner, X)[0])
+    E = checked_table(expected, owner)
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
+    names, _ = groups_of(per, len(E), owner, X)
+    periods = 1 if names is None else len(names)
     lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)
     group = np.zeros(len(E), np.intp)
     codes, _ = _within_counts(E, group, lower, upper)

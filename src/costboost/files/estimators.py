@@ -8,6 +8,7 @@ code of scikit-learn can crash on hostile arrays. No type is imported that was n
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 import warnings
@@ -272,18 +273,6 @@ def _canonical(data: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """All objects of a schema, in the order of the text."""
-    stack = [schema]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            yield item
-            stack.extend(reversed(list(item.values())))
-        elif isinstance(item, list):
-            stack.extend(reversed(item))
-
-
 def _types(skops: Any, data: bytes, where: str, limits: Limits) -> set[str]:
     """All types and functions that a part would use: those it names, and those skops asks for."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -300,13 +289,17 @@ def _types(skops: Any, data: bytes, where: str, limits: Limits) -> set[str]:
         total = sum(entry.file_size for entry in entries)
         if not fine or total > len(data) or _SCHEMA not in names:
             raise ModelFileError(f"{where} is not an archive of skops as costboost writes it.")
-        schema = parse_json(archive.read(_SCHEMA), f"{_SCHEMA} of {where}", limits)
-    types = set()
-    for node in _nodes(schema):
-        if "__class__" in node or "__module__" in node or "__loader__" in node:
+        schema = archive.read(_SCHEMA)
+    parse_json(schema, f"{_SCHEMA} of {where}", limits)
+    types: set[str] = set()
+
+    def look(node: dict[str, Any]) -> None:
+        if node.keys() & {"__class__", "__module__", "__loader__"}:
             if not all(isinstance(node.get(key), str) for key in ("__class__", "__module__")):
                 raise ModelFileError(f"{where} has a type without a name.")
             types.add(f"{node['__module__']}.{node['__class__']}")
             types.add(f"skops.{node.get('__loader__')}")
+
+    json.loads(schema, object_hook=look)
     types |= set(skops.get_untrusted_types(data=data))
     return {name for name in types if not _PLAIN.fullmatch(name)}

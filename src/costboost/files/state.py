@@ -68,7 +68,6 @@ _PLACES = {
     "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
     "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
     "costboost.learners.c45": "C45 C45Classifier C45Rule C45Tree JointC45 JointC45Rule",
-    "costboost.learners.joint": "JointRule JointTree",
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
     "costboost.losses": "PNorm",
@@ -515,7 +514,7 @@ def _need(holds: Any, words: str) -> None:
 
 def _work_of(name: str, part: Any) -> int | None:
     """Nanoseconds for a row, about (None: one for each number); an error if a part could hang."""
-    if name in ("ClassRule", "JointC45Rule", "JointRule", "Mixture"):
+    if name in ("ClassRule", "JointC45Rule", "Mixture"):
         k = part._k if name == "Mixture" else part.k
         _need(type(k) is int and 0 < k <= _MAX_CLASSES, f"there cannot be {k!r:.40} classes")
     match name:
@@ -532,15 +531,6 @@ def _work_of(name: str, part: Any) -> int | None:
             part.check()
             # With all values missing a row comes to every node.
             return 20 * len(part.feature) * getattr(part, "k", 1)
-        case "JointRule":
-            asked = np.flatnonzero(part.feature >= 0)
-            for side in (part.left, part.right):  # children later: no way leads round in a circle
-                fine = side.dtype.kind == "i" and (side[asked] > asked).all()
-                _need(fine, "children must come after their parents")
-            children = np.concatenate([part.left[asked], part.right[asked]])
-            _need(children.max(initial=0) < len(part.feature), "children must be nodes")
-            _need((np.bincount(children)[children] == 1).all(), "a node must have one parent")
-            return _RULE * len(part.feature)
         case "Design":
             sizes = np.minimum(part.sizes, _MAX_CLASSES)
             _need(sizes.dtype.kind == "i" and (sizes >= 0).all(), "sizes must be counts")

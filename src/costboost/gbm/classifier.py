@@ -28,14 +28,15 @@ from costboost.costs.forms import decisions_of
 from costboost.decisions import Explanation, explain
 from costboost.decisions.arrays import to_proba
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
-from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
 from costboost.gbm.members import Evals, Members
 from costboost.gbm.models import LossHead
-from costboost.gbm.parameters import RULES, hint, with_hints
+from costboost.gbm.parameters import RULES, with_hints
 from costboost.gbm.rows import (
     MemoryRows,
     PricedRows,
     make_folds,
+    warn_of_repeated_rows,
+    warn_of_target,
 )
 from costboost.gbm.train import Estimate, of_future_rows, train
 from costboost.losses import LOSSES, named_loss
@@ -341,29 +342,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, as the constructor does.
-
-        Parameters
-        ----------
-        **params : object
-            The parameters by name.
-
-        Returns
-        -------
-        self
-            The estimator.
-        """
-        known = list(self.get_params(deep=False))
-        for name in params:
-            if name not in known and "__" not in name:
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
-                    f"{hint(name, known)}"
-                )
-        super().set_params(**params)
-        return self
 
     # -- fit ------------------------------------------------------------------------------------
 
@@ -894,7 +872,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         if columns.columns and has_columns(X):
             shown = (X if isinstance(X, TypedRows) else columns.read(self._by_name(X))).values()
         return explain(
-            [self._contributions(self._read_features(X))],
+            self._contributions(self._read_features(X)),
             known.matrix,
             proba=proba,
             decisions=known.decisions,

@@ -111,7 +111,8 @@ class Design:
         numeric = np.setdiff1d(np.arange(X.shape[1]), codes)
         values = np.asarray(X[:, numeric], dtype=np.float64)
         missing = ~np.isfinite(values)
-        medians = np.array([_median(column) for column in values.T], dtype=np.float64)
+        known = [column[np.isfinite(column)] for column in values.T]
+        medians = np.array([np.median(part) if len(part) else 0.0 for part in known], np.float64)
         filled = np.where(missing, medians, values)
         # Means of scaled values: sums of huge ones would overflow.
         unit = np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
@@ -119,8 +120,8 @@ class Design:
         scales = (filled / unit).std(axis=0) * unit
         # A constant column, such as one that is left out of a frame, is no input.
         varies = scales > 1e-12 * unit
-        known = np.asarray(X[:, codes], dtype=np.float64)
-        sizes = np.array([_n_codes(column) for column in known.T], dtype=np.intp)
+        coded = np.asarray(X[:, codes], dtype=np.float64)
+        sizes = np.array([_n_codes(column) for column in coded.T], dtype=np.intp)
         return cls(
             numeric[varies],
             codes,
@@ -241,12 +242,6 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
     padded[:n] = rows
     found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
     return np.asarray(found.reshape(len(padded), len(weights))[:n])
-
-
-def _median(column: Floats) -> float:
-    """The median of the numbers among the values; 0 if there are none."""
-    known = column[np.isfinite(column)]
-    return float(np.median(known)) if len(known) else 0.0
 
 
 def _n_codes(column: Floats) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from threading import local
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +26,8 @@ _MOST_COST = 1e25
 # Smallest of the largest weights of a table; the inverse is the largest.
 _LEAST_WEIGHT = 1e-25
 _MEASURES = ("mean_cost", "savings", "avoidable_cost")
+# The objective that trains in each thread: a metric that knows only the loss asks it for costs.
+_TRAINING = local()
 
 
 def objective(
@@ -154,7 +157,14 @@ class Objective:
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Derivatives:
         """Called by an engine: its own training, or its scikit-learn estimator."""
+        _TRAINING.objective = self
         return self.derivatives(*_told(first, second, sample_weight))
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether its scores decide by costs; if not, they are about unit costs."""
+        given = self.costs is not None or self.cost_matrix is not None
+        return given and self.loss.carries_costs
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_rows": None}  # engines copy their parameters
@@ -221,7 +231,7 @@ class LossRows:
 
 
 def cost_metric(
-    loss: str | Loss = "gll",
+    loss: str | Loss | Objective = "gll",
     costs: Any = None,
     *,
     cost_matrix: Any = None,
@@ -235,8 +245,10 @@ def cost_metric(
 
     Parameters
     ----------
-    loss : str or Loss, default="gll"
-        The loss of the objective.
+    loss : str, Loss or Objective, default="gll"
+        The objective, or its loss if costs were in the training. After a training without costs
+        the decisions have to know them: pass the objective itself, and the metric decides for the
+        least expected cost by `probability`.
     costs : array of shape (n, k, k), (n, k) or (n,), optional
         Costs of the rows that are evaluated, in their order; they take the place of `cost_matrix`.
         A metric with costs of rows is for one evaluation set.
@@ -270,7 +282,8 @@ def cost_metric(
             f"{measure!r} instead."
         )
     _check_engine(engine, api, "cost_metric")
-    return CostMetric(named_loss(loss, "cost_metric"), costs, cost_matrix, measure, engine)
+    known = loss if isinstance(loss, Objective) else named_loss(loss, "cost_metric")
+    return CostMetric(known, costs, cost_matrix, measure, engine)
 
 
 class CostMetric:
@@ -284,13 +297,18 @@ class CostMetric:
 
     def __init__(
         self,
-        loss: Loss,
+        loss: Loss | Objective,
         costs: Any = None,
         cost_matrix: Any = None,
         measure: Measure = "mean_cost",
         engine: EngineName = "lightgbm",
     ) -> None:
-        self.loss = loss
+        self.loss = loss.loss if isinstance(loss, Objective) else loss
+        # Whether the scores are about unit costs, so that the costs are still to be counted.
+        self.is_blind = not self.loss.carries_costs
+        self.objective = loss if isinstance(loss, Objective) else None
+        if self.objective is not None:
+            self.is_blind = not self.objective.has_costs
         self.costs = costs
         self.cost_matrix = cost_matrix
         self.measure = measure
@@ -324,10 +342,12 @@ class CostMetric:
         priced, w = self._priced, checked_weights(weights)
         if priced is None or len(priced.classes) != k or not np.array_equal(priced.codes, y):
             priced = self._priced = _known(self, y, F, "cost_metric")
-        # A cost-blind loss decides by the rows' own matrices; the others have learned theirs.
-        by_rows = not self.loss.carries_costs and np.ndim(self.costs) == 3
-        known = self.costs if by_rows else None
-        decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
+        if self.is_blind:  # by the rows' own matrices where they are known
+            known = self.costs if np.ndim(self.costs) == 3 else None
+            given = self.cost_matrix if known is None else None
+            decisions = _cheapest(probability(F, self.loss), given, known)
+        else:  # the costs were in the training
+            decisions = decide(F, self.loss)
         if self.measure == "avoidable_cost":
             return priced.avoidable_share(decisions, w)
         if self.measure == "savings":
@@ -336,6 +356,16 @@ class CostMetric:
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
         """Called by an engine: its own training, or its scikit-learn estimator."""
+        trained: Objective | None = getattr(_TRAINING, "objective", None)
+        by_name = self.objective is None and not self.is_blind
+        is_priced = self.costs is not None or self.cost_matrix is not None
+        if by_name and is_priced and trained is not None and not trained.has_costs:
+            raise ValueError(
+                f"cost_metric({self.loss.name!r}) has costs, and the objective of this training "
+                "has none: the sign of its scores does not decide by them. Pass the objective in "
+                "place of the loss, cost_metric(objective, costs), or give the objective the costs "
+                "of the training rows."
+            )
         value = self.value(*_told(first, second, sample_weight))
         if self.engine == "lightgbm":
             return self.__name__, value, self.measure != "mean_cost"
@@ -350,7 +380,7 @@ class CostMetric:
 
 
 def decide(
-    scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None, costs: Any = None
+    scores: ArrayLike, loss: str | Loss | Objective, *, cost_matrix: Any = None, costs: Any = None
 ) -> Ints:
     """Turn raw scores into decisions.
 
@@ -359,17 +389,18 @@ def decide(
     expected cost under `cost_matrix`.
 
     With `costs`, the costs of these rows, the decision is that of least expected cost, by
-    `probability`.
+    `probability`. Costs of rows that were in the training cannot be taken out of the scores again:
+    where `loss` is the objective itself, this is an error.
 
     Parameters
     ----------
     scores : array of shape (n,) or (n, k)
         Raw scores: ``Booster.predict(X, raw_score=True)`` of LightGBM, ``predict(X,
         output_margin=True)`` of XGBoost.
-    loss : str or Loss
-        The loss of the objective.
+    loss : str, Loss or Objective
+        The objective, or its loss.
     cost_matrix : array, frame, mapping or None
-        The matrix of the objective.
+        The matrix of the objective; not needed if `loss` is the objective itself.
     costs : array of shape (n, k, k), optional
         Costs of these rows, truth by decision, where they are known.
 
@@ -385,35 +416,36 @@ def decide(
     >>> decide([[0.5, 0.0]], "mc", cost_matrix=[[0, 1], [10, 0]])
     array([1])
     """
-    known = named_loss(loss, "decide")
+    known = loss.loss if isinstance(loss, Objective) else named_loss(loss, "decide")
+    if isinstance(loss, Objective) and cost_matrix is None:
+        cost_matrix = loss.cost_matrix
     F = known.checked_scores(scores, "decide")
     if costs is None and known.carries_costs:
         return np.asarray(F >= 0 if F.ndim == 1 else F.argmax(axis=1), dtype=np.intp)
-    proba = probability(F, known, cost_matrix=cost_matrix)
-    k = proba.shape[1]
-    prices = Costs.resolve(
-        cost_matrix,
-        costs,
-        classes=np.arange(k),
-        n_samples=len(F),
-        owner="decide",
-        as_classes=True,
-    )
-    return prices.decide(proba)
+    return _cheapest(probability(F, loss, cost_matrix=cost_matrix), cost_matrix, costs)
 
 
-def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None) -> Floats:
+def _cheapest(proba: Floats, cost_matrix: Any, costs: Any) -> Ints:
+    """The decision of least expected cost, under the costs of the rows or one matrix."""
+    n, k = proba.shape
+    more: dict[str, Any] = {"classes": np.arange(k), "n_samples": n, "as_classes": True}
+    return Costs.resolve(cost_matrix, costs, owner="decide", **more).decide(proba)
+
+
+def probability(
+    scores: ArrayLike, loss: str | Loss | Objective, *, cost_matrix: Any = None
+) -> Floats:
     """Turn raw scores into the class probabilities for which they minimise the loss.
 
     Parameters
     ----------
     scores : array of shape (n,) or (n, k)
         Raw scores.
-    loss : str or Loss
-        The loss of the objective. It must have a link to probabilities: the binary losses and
+    loss : str, Loss or Objective
+        The objective, or its loss. It must have a link to probabilities: the binary losses and
         ``"mc"`` have one, ``"gll"`` has one without costs.
     cost_matrix : array, frame, mapping or None
-        The matrix of the objective, one for all rows.
+        The matrix of the objective, one for all rows; not needed if `loss` is the objective.
 
     Returns
     -------
@@ -425,6 +457,14 @@ def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None)
     >>> probability([0.0], "asymmetric_logistic", cost_matrix={"fn": 4, "fp": 1})
     array([[0.8, 0.2]])
     """
+    if isinstance(loss, Objective):
+        if loss.costs is not None and loss.loss.carries_costs:
+            raise ValueError(
+                "The scores of an objective with costs of rows have no link to probabilities: the "
+                "costs are in them. Leave out costs of new rows, or train on one cost_matrix."
+            )
+        cost_matrix = loss.cost_matrix if cost_matrix is None else cost_matrix
+        loss = loss.loss
     known = named_loss(loss, "probability")
     F = np.asarray(known.checked_scores(scores, "probability"), dtype=np.float64)
     if cost_matrix is None:

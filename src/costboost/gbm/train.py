@@ -20,8 +20,7 @@ from costboost._typing import Floats, Ints
 from costboost._utils import now
 from costboost.boosting.rounds import Callback
 from costboost.costs import Costs
-from costboost.errors import TimeLimitWarning
-from costboost.gbm.checks import warn_of_no_gain
+from costboost.errors import CostWarning, TimeLimitWarning
 from costboost.gbm.members import (
     BoosterProgress,
     Candidate,
@@ -48,6 +47,7 @@ from costboost.gbm.parameters import CONSTRAINTS
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.losses import named_loss
+from costboost.metrics import Verdict
 
 T = TypeVar("T")
 HeadT = TypeVar("HeadT", bound=Head)
@@ -160,7 +160,15 @@ def train(
                 taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
                 estimates = {**_estimated(taken, held_out), "shrinkage_": _SHRINKAGE}
         decisions = taken[""]
-        warn_of_no_gain(held_out.costs, decisions, held_out.weights, type(model).__name__)
+        verdict = Verdict.of(held_out.costs, decisions, held_out.weights)
+        # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost.
+        if verdict.answer == "does not pay" and verdict.gain < 0:
+            warnings.warn(
+                f"Held-out rows of {type(model).__name__}: {verdict} Look for columns that say "
+                f"more about the class, or decide {verdict.constant!r} for every row.",
+                CostWarning,
+                stacklevel=3,
+            )
     for one in [m for m in head.models if m.engine == "forest"][:1]:
         assert isinstance(one, TreeModel)
         one.trees.warm(one.n_features)
@@ -557,7 +565,7 @@ def _estimated(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
     costs, weights = held_out.costs, held_out.weights
     found: dict[str, Any] = {
         "estimated_cost_": float(np.average(costs.paid(ways[""]), weights=weights)),
-        "_estimated_rows": float(np.square(weights.sum()) / np.square(weights).sum()),
+        "_estimated_rows": float(weights.sum()),
     }
     for name, taken in ways.items():
         score = estimate_share(costs.regret(taken), costs.reduced, weights)
@@ -575,18 +583,18 @@ def estimate_share(paid: Floats, prices: Floats, weights: Floats) -> Estimate | 
     """Share of the cost of the best constant decision that is saved; None if that costs nothing."""
     # With :math:`a_i` what row i paid and :math:`b_i` what the best constant decision pays,
     # the share is :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
-    # the variance of the sum of :math:`w_i (a_i - (1 - s) b_i) / \sum_j w_j b_j`, which gives
-    # the interval :math:`s \pm 1.96` standard errors.
+    # the variance of the sum of :math:`(a_i - (1 - s) b_i) / \sum_j w_j b_j` over the rows, of
+    # which one of weight 2 is two; that gives the interval :math:`s \pm 1.96` standard errors.
     totals = weights @ prices
     constant = int(totals.argmin())
     if totals[constant] <= 1e-12 * float(weights @ np.abs(prices[:, constant])):
         return None  # nothing, but for rounding
     base = prices[:, constant]
     ratio = float(weights @ paid) / float(totals[constant])
-    residual = weights * (paid - ratio * base) / totals[constant]
+    residual = (paid - ratio * base) / totals[constant]
     # Over n - 1, as for the variance of any mean.
-    n = max(len(paid), 2)
-    error = float(np.sqrt(np.square(residual).sum() * n / (n - 1)))
+    n = max(float(weights.sum()), 2.0)
+    error = float(np.sqrt((weights * np.square(residual)).sum() * n / (n - 1)))
     return Estimate(1.0 - ratio, 1.0 - ratio - _NORMAL_95 * error, 1.0 - ratio + _NORMAL_95 * error)
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost._utils import check_parameters
-from costboost.learners.adapter import EstimatorRule, SklearnLearner
+from costboost.learners.adapter import SklearnLearner
 from costboost.learners.base import (
     Aim,
     Criterion,
@@ -25,44 +25,33 @@ from costboost.learners.base import (
     Rule,
     Votes,
 )
-from costboost.learners.c45 import C45, C45Classifier, C45Rule, C45Tree, JointC45, JointC45Rule
-from costboost.learners.joint import JointRule, JointTree
-from costboost.learners.linear import Line, LinearRule, LineRule, Perceptron
-from costboost.learners.steps import Histogram, StepRule, Stump
-from costboost.learners.tree import Tree, TreeEnsemble, TreeRule
+from costboost.learners.c45 import C45, C45Classifier, C45Tree, JointC45
+from costboost.learners.linear import Line, Perceptron
+from costboost.learners.steps import Histogram, Stump
+from costboost.learners.tree import Tree
 
 __all__ = [
     "BUILT_IN",
     "C45",
     "Aim",
     "C45Classifier",
-    "C45Rule",
     "C45Tree",
     "Criterion",
     "Ensemble",
-    "EstimatorRule",
     "Fitted",
     "Histogram",
     "JointC45",
-    "JointC45Rule",
-    "JointRule",
-    "JointTree",
     "JointVotes",
     "Learner",
     "LeastSquares",
     "Line",
-    "LineRule",
-    "LinearRule",
     "LogRatio",
     "Perceptron",
     "Rows",
     "Rule",
     "SklearnLearner",
-    "StepRule",
     "Stump",
     "Tree",
-    "TreeEnsemble",
-    "TreeRule",
     "Votes",
     "resolve",
 ]

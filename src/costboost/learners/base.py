@@ -327,9 +327,17 @@ class Learner(ABC):
     accepts_missing: ClassVar[bool] = False
     accepts_categories: ClassVar[bool] = False
     accepts_sparse: ClassVar[bool] = False
+    # Whether it learns relations h(x, y) in {0, 1}: aims and outputs are (n, k).
+    learns_relations: ClassVar[bool] = False
 
     def bind(self, rows: Rows) -> Self:
         """A copy of the learner that has seen the rows, for all rounds of a fit."""
+        if self.learns_relations and not rows.k:
+            raise ValueError(
+                f"{type(self).__name__} learns relations between rows and classes, which this "
+                "algorithm does not use. Choose estimator='tree' or 'c45', or LpCSBClassifier or a "
+                "member of the AdaBoost.M2 family."
+            )
         bound = copy(self)
         bound.prepare(rows)
         return bound
@@ -349,17 +357,3 @@ class Learner(ABC):
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
         """The finished predictor; ``rules`` are this learner's, in order, some perhaps dropped."""
         return Ensemble(rules, votes)
-
-
-class PairLearner(Learner):
-    """A learner of relations h(x, y) in {0, 1}: aims and outputs are (n, k)."""
-
-    def bind(self, rows: Rows) -> Self:
-        """A copy of the learner that has seen the rows; only for algorithms on pairs."""
-        if not rows.k:
-            raise ValueError(
-                f"{type(self).__name__} learns relations between rows and classes, which this "
-                "algorithm does not use. Choose estimator='tree' or 'c45', or LpCSBClassifier or a "
-                "member of the AdaBoost.M2 family."
-            )
-        return super().bind(rows)

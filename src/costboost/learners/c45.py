@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
 
+from costboost._numba import compiled
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
     Constraint,
@@ -23,8 +24,7 @@ from costboost._utils import (
 )
 from costboost.columns.columns import Column
 from costboost.columns.raw import RawTable, has_columns
-from costboost.learners.base import Aim, Criterion, Fitted, Learner, PairLearner, Rows
-from costboost.losses.kernels import compiled
+from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows
 
 __all__ = ["C45", "C45Classifier", "C45Rule", "C45Tree", "JointC45", "JointC45Rule"]
 
@@ -937,13 +937,14 @@ class C45Rule:
 
 
 @dataclass
-class JointC45(PairLearner, C45):
+class JointC45(C45):
     """One C4.5 tree over all pairs (x, y) of rows and classes, for relations h(x, y) in {0, 1}.
 
     The class y is a categorical column after those of x: the learner that Lozano and Abe (2008,
-    Figure 1) print. For algorithms on pairs only, as `JointTree`; ``estimator="c45"`` grows a tree
-    per class instead. Where the classes are balanced and costs are equal, no column gains anything
-    and the tree is a leaf.
+    Figure 1) print. For algorithms on pairs only: `LpCSBClassifier`, its relatives
+    `AverageCostClassifier` and `GBSEClassifier`, and the family of AdaBoost.M2.
+    ``estimator="c45"`` grows a tree per class instead. Where the classes are balanced and costs are
+    equal, no column gains anything and the tree is a leaf.
 
     Parameters
     ----------
@@ -952,6 +953,8 @@ class JointC45(PairLearner, C45):
     confidence : float, default=0.25
         Confidence of the error estimates; less prunes more.
     """
+
+    learns_relations: ClassVar[bool] = True
 
     def prepare(self, rows: Rows) -> None:
         """Order the pairs by each column."""

@@ -1,9 +1,9 @@
 """Losses: value, gradient, Hessian, the link to probabilities and the minimiser.
 
 A binary loss is a function of ``y`` in {-1, +1} (n,), the score ``F`` (n,) and the costs ``C``:
-the pair ``(C1, C2)`` = (cost of a miss, cost of a false alarm), each a number or an (n,) array; or
-one (n,) array with the cost of misclassifying each row. A multi-class loss is a function of the
-class codes ``y`` (n,), scores ``F`` (n, k) and cost rows ``C`` (n, k).
+the pair ``(C1, C2)`` = (cost of a miss, cost of a false alarm), each a number or an (n,) array. A
+multi-class loss is a function of the class codes ``y`` (n,), scores ``F`` (n, k) and cost rows
+``C`` (n, k).
 
 `LOSSES` holds the losses of scores by name. To add one, put a file into this package that defines a
 subclass of `BinaryLoss` or `MulticlassLoss`, decorated with `register`. The objectives, metrics and

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._numba import Compiled
 from costboost._typing import AnyArray, Floats
-from costboost.losses.kernels import MAX_EXPONENT, Compiled
+from costboost.losses.kernels import MAX_EXPONENT
 
 CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
 
@@ -155,9 +156,7 @@ class BinaryLoss(Loss):
     """A loss of one score per row.
 
     Subclasses hold no state; every method is vectorised over rows. ``C`` is the pair ``(C1, C2)``
-    (a tuple; another sequence of two numbers is read as a pair unless there are exactly two rows)
-    or an (n,) array of error costs; the two methods that do not know the truth, `probability` and
-    `minimiser`, take the pair only.
+    of the costs of a miss and of a false alarm, each a number or an (n,) array.
     """
 
     is_binary = True
@@ -219,46 +218,11 @@ class BinaryLoss(Loss):
 # --- costs ----------------------------------------------------------------------------------------
 
 
-def error_cost(y: Floats, C: CostPair | ArrayLike) -> Floats:
-    """The cost ``c_i`` of misclassifying each row: ``C1`` on positives, ``C2`` on negatives."""
-    pair = _as_pair(y, C)
-    if pair is not None:
-        return np.where(y > 0, *pair)
-    return np.asarray(C, dtype=np.float64)
-
-
-def _as_pair(y: Floats, C: CostPair | ArrayLike) -> tuple[Floats, Floats] | None:
-    """C1 and C2, if ``C`` is a pair: a tuple, or two numbers where there are not two rows."""
-    if not isinstance(C, tuple) and (np.shape(C) != (2,) or np.shape(y) == (2,)):
-        return None
-    C1, C2 = C if isinstance(C, tuple) else np.asarray(C, dtype=np.float64)
-    return np.asarray(C1, dtype=np.float64), np.asarray(C2, dtype=np.float64)
-
-
-def cost_pair(
-    y: Floats, C: CostPair | ArrayLike, weights: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Both error costs of each row, positive so that their logarithms are finite."""
-    # From (n,) error costs only the cost of the observed class is known; the other side takes the
-    # (weighted) mean cost of the other class, so that costs constant within a class give back the
-    # pair.
-    pair = _as_pair(y, C)
-    if pair is not None:
-        C1, C2 = pair
-    else:
-        c = np.asarray(C, dtype=np.float64)
-        positive = y > 0
-        w = np.ones_like(c) if weights is None else weights
-        C1 = np.where(positive, c, class_mean(c, w * positive, w))
-        C2 = np.where(positive, class_mean(c, w * ~positive, w), c)
+def cost_pair(C: CostPair) -> tuple[Floats, Floats]:
+    """Both error costs, positive so that their logarithms are finite."""
+    C1, C2 = (np.asarray(cost, dtype=np.float64) for cost in C)
     floor = _SMALLEST_SHARE * max(float(np.max(C1)), float(np.max(C2)))
     return np.maximum(C1, floor), np.maximum(C2, floor)
-
-
-def class_mean(c: Floats, of_class: Floats, of_all: Floats) -> float:
-    """The mean cost of a class, or of all rows if the class has none."""
-    w = of_class if of_class.any() else of_all
-    return float(np.average(c, weights=w))
 
 
 # -- The losses by name --------------------------------------------------------------------------

@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from costboost._typing import AnyArray, Floats
-from costboost.losses.base import BinaryLoss, CostPair, cost_pair, error_cost, exp, register
+from costboost.losses.base import BinaryLoss, CostPair, cost_pair, exp, register
 from costboost.losses.kernels import compiled, fast_exp, row_share, usable_hessian
 
 # -- Exponential losses: the cost inside the exponent, or in front of it -------------------------
@@ -34,34 +33,34 @@ class _Exponential(BinaryLoss):
     """f exp(-aF), with a = slope times label; subclasses choose slope and factor."""
 
     @abstractmethod
-    def kernel_rows(self, y: Floats, C: CostPair | ArrayLike) -> tuple[AnyArray, AnyArray]:
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, AnyArray]:
         """A and f of every row."""
 
     @abstractmethod
     def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
         """How fast the log-odds grow with F."""
 
-    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+    def value(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """The loss of each row."""
         a, f = self.kernel_rows(y, C)
         return np.asarray(f * exp(-a * F))
 
-    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+    def gradient(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """Its derivative with respect to ``F``."""
         return -self.kernel_rows(y, C)[0] * self.value(y, F, C)
 
-    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+    def hessian(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """Its second derivative with respect to ``F``."""
         return self.kernel_rows(y, C)[0] ** 2 * self.value(y, F, C)
 
     def probability(self, F: Floats, C: CostPair) -> Floats:
         """The P(+|x) for which ``F`` is the minimiser."""
-        C1, C2 = cost_pair(F, C)
+        C1, C2 = cost_pair(C)
         return np.asarray(expit(self._link_slope(C1, C2) * F + np.log(C2) - np.log(C1)))
 
     def minimiser(self, p: Floats, C: CostPair) -> Floats:
         """The score that minimises the expected loss when P(+|x) = ``p``."""
-        C1, C2 = cost_pair(p, C)
+        C1, C2 = cost_pair(C)
         return np.asarray((logit(p) + np.log(C1) - np.log(C2)) / self._link_slope(C1, C2))
 
 
@@ -74,8 +73,8 @@ class CostExponential(_Exponential):
         L = e^{-c\,yF}, \qquad L' = -c\,y\,e^{-c\,yF}, \qquad L'' = c^2 e^{-c\,yF}, \qquad
         F^* = \frac{1}{C_1 + C_2} \log \frac{P_+ C_1}{P_- C_2}
 
-    with c = C1 on positives, C2 on negatives, or the row's own cost (Masnadi-Shirazi and
-    Vasconcelos 2007, Eq. 33 and 36). Domain: every real F.
+    with c = C1 on positives, C2 on negatives (Masnadi-Shirazi and Vasconcelos 2007, Eq. 33 and
+    36). Domain: every real F.
 
     Examples
     --------
@@ -89,9 +88,9 @@ class CostExponential(_Exponential):
     formula = "e^(−c y F)"
     kernel = _exponential_kernel
 
-    def kernel_rows(self, y: Floats, C: CostPair | ArrayLike) -> tuple[AnyArray, AnyArray]:
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, AnyArray]:
         """Slopes c y, factors 1."""
-        return y * error_cost(y, C), np.ones_like(y)
+        return y * np.where(y > 0, *C), np.ones_like(y)
 
     def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
         return C1 + C2
@@ -120,9 +119,9 @@ class WeightedExponential(_Exponential):
     formula = "c e^(−y F)"
     kernel = _exponential_kernel
 
-    def kernel_rows(self, y: Floats, C: CostPair | ArrayLike) -> tuple[AnyArray, AnyArray]:
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, AnyArray]:
         """Slopes y, factors c."""
-        return y, error_cost(y, C)
+        return y, np.where(y > 0, *C)
 
     def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
         return 2.0
@@ -168,32 +167,32 @@ class ShiftedLogistic(BinaryLoss):
         """Half the log-odds of p_c."""
         return self.slope(C1, C2) * F + 0.5 * (np.log(C2) - np.log(C1))
 
-    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+    def value(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """The loss of each row."""
-        t = -2.0 * y * self.link(F, *cost_pair(y, C))
+        t = -2.0 * y * self.link(F, *cost_pair(C))
         # log(1 + e^t), twice as fast as numpy's logaddexp(0, t).
         return np.asarray(np.maximum(t, 0.0) + np.log1p(np.exp(-np.abs(t))))
 
-    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+    def gradient(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """Its derivative with respect to ``F``."""
-        C1, C2 = cost_pair(y, C)
+        C1, C2 = cost_pair(C)
         u = 2.0 * self.link(F, C1, C2)
         # y' - p_c = y * expit(-y u): no cancellation when p_c is near 0 or 1.
         return np.asarray(-2.0 * self.slope(C1, C2) * y * expit(-y * u))
 
-    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+    def hessian(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """Its second derivative with respect to ``F``."""
-        C1, C2 = cost_pair(y, C)
+        C1, C2 = cost_pair(C)
         u = 2.0 * self.link(F, C1, C2)
         return np.asarray(4.0 * self.slope(C1, C2) ** 2 * expit(u) * expit(-u))
 
     def probability(self, F: Floats, C: CostPair) -> Floats:
         """The P(+|x) for which ``F`` is the minimiser: p_c itself."""
-        return np.asarray(expit(2.0 * self.link(F, *cost_pair(F, C))))
+        return np.asarray(expit(2.0 * self.link(F, *cost_pair(C))))
 
     def minimiser(self, p: Floats, C: CostPair) -> Floats:
         """The score that minimises the expected loss when P(+|x) = ``p``."""
-        C1, C2 = cost_pair(p, C)
+        C1, C2 = cost_pair(C)
         return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)) / self.slope(C1, C2))
 
     def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:

@@ -15,31 +15,73 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import dot
 from costboost.losses.base import Loss, exp, register
-from costboost.losses.coordinates import (
-    Coordinate,
-    Slopes,
-    product_of_sums,
-    sum_of_pairs,
-)
 from costboost.losses.kernels import (
-    BLOCK,
     MAX_EXPONENT,
     compiled,
-    exponentiate_block,
-    load_block,
+    fast_exp,
     row_share,
-    save_block,
+    usable_hessian,
 )
 
 _STEP = 1e-5
+
+# A step may move scores by 50, so differences of scores by twice that; terms up to this size leave
+# all sums finite then.
+_MOST_MOVED = 100.0
+_LARGEST_TERM = 1e200
+
+# A step length -> first and second derivative of the summed loss there.
+Slopes: TypeAlias = Callable[[float], tuple[float, float]]
+
+
+class Coordinate(NamedTuple):
+    """A loss at scores F, along a coordinate of MCBoost: α g adds α g d_j to the score of j."""
+
+    value: Floats  # (n,) the loss of each row
+    slope: Floats  # (n,) its derivative with respect to the coordinate
+    # (outputs g, weights) -> slopes of the weighted loss by α, which may move scores by 50
+    along: Callable[[Floats, Floats], Slopes]
+
+
+def _by_step(E: Floats, directions: Floats) -> tuple[Floats, Floats]:
+    """The distinct values of d, and the sums of E over the classes that have each, (values, n)."""
+    # Classes with the same d move together. The codewords of MCBoost have three distinct values
+    # per coordinate, however many classes there are.
+    steps = np.unique(directions)
+    return steps, np.stack([E[:, directions == step].sum(axis=1) for step in steps])
+
+
+def _sum_along(value: Floats, T: Floats, e: Floats, rest: Floats | None = None) -> Coordinate:
+    """A loss that is Σ T e^(α g e) along a rule g, or log(rest + Σ) where rest + Σ T = 1."""
+    bounded = np.minimum(T, _LARGEST_TERM)
+
+    def along(outputs: Floats, weights: Floats) -> Slopes:
+        exponents = outputs * e  # (terms, n)
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            terms = exp(alpha * exponents, _MOST_MOVED)
+            terms *= bounded
+            whole = 1.0 if rest is None else rest + terms.sum(axis=0)
+            terms *= exponents
+            first = terms.sum(axis=0) / whole
+            terms *= exponents
+            second = terms.sum(axis=0) / whole
+            if rest is not None:
+                second -= first * first
+            return dot(weights, first), dot(weights, second)
+
+        return slopes
+
+    return Coordinate(value, np.asarray((T * e).sum(axis=0)), along)
 
 
 class MulticlassLoss(Loss):
@@ -162,22 +204,35 @@ def right_scores(y: Ints, F: Floats) -> Floats:
 
 
 @compiled(error_model="numpy", fastmath={"contract"})
-def _gel_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The generalised exponential loss, T = sum_j C_j exp(F_j - F_y)."""
-    # With E_j = C_j exp(F_j - F_y), and E_y = T instead, L_j' = E_j, L_y' = -E_y and L_j'' = E_j.
+def _pairs_kernel(
+    y: Ints, C: Floats, is_logarithm: bool, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray
+) -> None:
+    """The loss T = sum_j C_j exp(F_j - F_y), or log(1 + T)."""
+    # With E_j = C_j exp(F_j - F_y), divided by 1 + T for the logarithm, and E_y = T instead:
+    # L_j' = E_j, L_y' = -E_y, and L_j'' = E_j or E_j (1 - E_j). Both terms of 1 + T are divided by
+    # the larger of 1 and the largest exponential of a class that costs something.
     n, k = F.shape
-    D, P = np.empty((k, BLOCK)), np.empty((k, BLOCK))
-    total, factor = np.empty(BLOCK), np.empty(BLOCK)
-    for start in range(0, n, BLOCK):
-        rows = slice(start, min(start + BLOCK, n))
-        z = y[rows]
-        load_block(z, C.T[:, rows], F.T[:, rows], D, P, factor)
-        exponentiate_block(D, P, total)
-        for i in range(len(z)):
-            factor[i] = row_share(total[i], w[start + i] if w.size > 1 else w[0])
-        save_block(
-            z, P, total, factor, 0.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows]
-        )
+    E = np.empty(k)
+    for i in range(n):
+        z = y[i]
+        own, shift, total = F[i, z], 0.0, 0.0
+        if is_logarithm:
+            for j in range(k):
+                if C[i, j] > 0.0:
+                    shift = max(shift, F[i, j] - own)
+        for j in range(k):
+            E[j] = C[i, j] * fast_exp(F[i, j] - own - shift) if C[i, j] > 0.0 else 0.0
+            total += E[j]
+        weight = w[i] if w.size > 1 else w[0]
+        share = 1.0 / (total + fast_exp(-shift)) if is_logarithm else row_share(total, weight)
+        E[z] = -total
+        for j in range(k):
+            g = share * E[j]
+            h = abs(g)
+            if is_logarithm:
+                h -= h * h
+            G[i, j] = weight * g
+            H[i, j] = weight * usable_hessian(g, h)
 
 
 @register
@@ -199,7 +254,7 @@ class GEL(MulticlassLoss):
 
     name = "gel"
     formula = "Σⱼ Cⱼ e^(Sⱼ − S_z)"
-    kernel = _gel_kernel
+    kernel = _pairs_kernel
     _constant: ClassVar[float] = 0.0
     _is_logarithm: ClassVar[bool] = False
 
@@ -229,15 +284,14 @@ class GEL(MulticlassLoss):
 
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        costs = C if self.carries_costs else None
-        found = sum_of_pairs(y, F, costs, directions, is_logarithm=self._is_logarithm)
-        if found is None:
-            return super().coordinate(y, F, C, directions)
-        return found._replace(value=self._constant + found.value)
+        value, E = self._shares(y, F, C)
+        steps, T = _by_step(E, directions)
+        rest = np.exp(-value) if self._is_logarithm else None
+        return _sum_along(value, T, steps[:, None] - directions[y], rest)
 
-    def kernel_rows(self, y: Ints, C: Floats) -> tuple[AnyArray, ...]:
-        """Right classes, and the factors of the exponentials."""
-        return y, self._factors(y, C)
+    def kernel_rows(self, y: Ints, C: Floats) -> tuple[Any, ...]:
+        """Right classes, the factors of the exponentials, and which of the two losses it is."""
+        return y, self._factors(y, C), self._is_logarithm
 
 
 @register
@@ -262,7 +316,7 @@ class MC(GEL):
     has_probabilities = True
     has_probabilities_at_unit_costs = True
     softmax_scale = 2.0
-    kernel = _gel_kernel
+    kernel = _pairs_kernel
     _constant = 1.0
 
     def _factors(self, y: Ints, C: Floats) -> Floats:
@@ -276,39 +330,6 @@ class MC(GEL):
 
 # Half of the range: what multiplies such an exponential may be as large again.
 _SAFE_EXPONENT = MAX_EXPONENT / 2
-
-
-@compiled(error_model="numpy", fastmath={"contract"})
-def _gll_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The generalised logistic loss, log(1 + T) with T = sum_j C_j exp(F_j - F_y)."""
-    # With q_j = C_j exp(F_j - F_y) / (1 + T), and q_y = T / (1 + T) instead, L_j' = q_j,
-    # L_y' = -q_y and L_j'' = q_j (1 - q_j). Both terms of 1 + T are divided by the larger of 1 and
-    # the largest exponential of a class that costs something.
-    n, k = F.shape
-    D, P = np.empty((k, BLOCK)), np.empty((k, BLOCK))
-    total, factor = np.empty(BLOCK), np.empty(BLOCK)
-    for start in range(0, n, BLOCK):
-        rows = slice(start, min(start + BLOCK, n))
-        z = y[rows]
-        load_block(z, C.T[:, rows], F.T[:, rows], D, P, factor)
-        shift = factor
-        shift[:] = 0.0
-        for j in range(k):
-            d, p = D[j], P[j]
-            for i in range(len(z)):
-                up = d[i] if p[i] > 0.0 else 0.0
-                shift[i] = up if up > shift[i] else shift[i]
-        for j in range(k):
-            d = D[j]
-            for i in range(len(z)):
-                down = d[i] - shift[i]
-                d[i] = 0.0 if down > 0.0 else down
-        exponentiate_block(D, P, total)
-        for i in range(len(z)):  # the exponential of the label itself stands for 1
-            factor[i] = 1.0 / (total[i] + D[z[i], i])
-        save_block(
-            z, P, total, factor, 1.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows]
-        )
 
 
 @register
@@ -333,7 +354,7 @@ class GLL(GEL):
     formula = "log(1 + Σⱼ Cⱼ e^(Sⱼ − S_z))"
     has_probabilities_at_unit_costs = True
     softmax_scale = 1.0
-    kernel = _gll_kernel
+    kernel = _pairs_kernel
     _is_logarithm = True
 
     def _shares(self, y: Ints, F: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -392,8 +413,9 @@ class Ls(MulticlassLoss):
 
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        found = sum_of_pairs(y, F, C, directions, is_relative=False)
-        return found or super().coordinate(y, F, C, directions)
+        E = C * exp(F)
+        steps, T = _by_step(E, directions)
+        return _sum_along(E.sum(axis=1), T, steps[:, None])
 
     def centred(self, F: Floats) -> Floats:
         """The scores shifted to sum 0."""
@@ -465,8 +487,13 @@ class Lt(MulticlassLoss):
 
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        found = product_of_sums(F, C, directions)
-        return found or super().coordinate(y, F, C, directions)
+        up, down = self._factors(F, C)
+        steps, ups = _by_step(up, directions)
+        _, downs = _by_step(down, directions)
+        # All pairs of the two sums: their exponents are the differences of the steps.
+        T = (ups[:, None] * downs).reshape(-1, len(F))
+        e = np.subtract.outer(steps, steps).reshape(-1, 1)
+        return _sum_along(up.sum(axis=1) * down.sum(axis=1), T, e)
 
 
 # -- The expected cost ---------------------------------------------------------------------------

@@ -20,15 +20,15 @@ splits or over data sets, is asked by the tests of `costboost.metrics.statistics
 
 from __future__ import annotations
 
-from costboost.metrics.curves import cost_by_threshold, cost_curve
+from costboost.metrics.intervals import CostBySegment, Verdict, cost_by, verdict
 from costboost.metrics.money import (
     avoidable_cost_score,
+    cost_by_threshold,
     mean_cost,
     savings_score,
     total_cost,
 )
 from costboost.metrics.scorer import make_cost_scorer
-from costboost.metrics.segments import CostBySegment, cost_by
 from costboost.metrics.statistics import (
     corrected_t_interval,
     corrected_t_test,
@@ -38,7 +38,6 @@ from costboost.metrics.statistics import (
     mean_ranks,
     wilcoxon_test,
 )
-from costboost.metrics.verdict import Verdict, verdict
 
 __all__ = [
     "CostBySegment",
@@ -48,7 +47,6 @@ __all__ = [
     "corrected_t_test",
     "cost_by",
     "cost_by_threshold",
-    "cost_curve",
     "critical_difference",
     "friedman_test",
     "holm",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from costboost.costs import Costs
 from costboost.costs.forms import (
     RowCosts,
     aligned,
+    columns_of,
     is_frame,
     is_short,
     named_labels,
     row_costs,
 )
-from costboost.costs.labels import codes_of, listed, parameter, positive_code
+from costboost.costs.labels import codes_of, distinct, listed, parameter, positive_code
 
 # -- Checks of what metrics are given: labels turned into codes, costs resolved ------------------
 
@@ -42,7 +43,6 @@ class Judged:
         X: Any = None,
         positive: Any = None,
         binary: bool = False,
-        size: int | None = None,
     ) -> None:
         truth, truth_codes = _unique(y_true, "y_true", owner)
         if y_pred is None:
@@ -67,13 +67,13 @@ class Judged:
         self.classes = (
             _classes(
                 [*truth.tolist(), *_class_labels(form, truth, decided, decisions, rows), *named],
-                size or _size(form, is_rows=costs is not None),
+                2 if binary else _size(form, is_rows=costs is not None),
                 owner,
             )
             if labels is None
             else np.asarray(labels)
         )
-        if binary and len(self.classes) > 2:
+        if binary and len(self.classes) != 2:
             raise ValueError(
                 f"{owner} is defined for two classes, found {len(self.classes)}: "
                 f"{listed(self.classes.tolist())}. Compare one class with the rest: pass y == "
@@ -84,6 +84,8 @@ class Judged:
         found = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
         self.codes = found[truth_codes]
         self.weights = checked_weights(sample_weight, len(self.codes), owner)
+        if callable(form) or columns_of(form):
+            X = aligned(X, y_true, parameter("X", owner))
         self.costs = Costs.resolve(
             form if costs is None else None,
             None if costs is None else form,
@@ -146,26 +148,7 @@ def _unique(y: ArrayLike, name: str, owner: str) -> tuple[AnyArray, Ints]:
             f"The {name!r} parameter of {owner} must hold labels, got NaN or infinity. Drop those "
             "rows."
         )
-    return distinct(array, name, owner)
-
-
-def distinct(
-    array: AnyArray, name: str, owner: str, key: Callable[[Any], Any] | None = None
-) -> tuple[AnyArray, Ints]:
-    """Distinct values, sorted, and the index of each value among them."""
-    if array.dtype.kind != "O":
-        return np.unique(array, return_inverse=True)
-    values = array.tolist()  # hashing beats sorting Python objects tenfold
-    try:
-        found = sorted(set(values), key=key)
-    except TypeError as error:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must hold labels of one type, got a mixture "
-            f"({error}). Convert them to text."
-        ) from error
-    index = {value: i for i, value in enumerate(found)}
-    codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
-    return np.array(found, dtype=object), codes
+    return distinct(array, parameter(name, owner))
 
 
 def _classes(found: list[Any], size: int | None, owner: str) -> AnyArray:
@@ -202,13 +185,6 @@ def _size(form: Any, *, is_rows: bool) -> int | None:
     if is_rows:
         return int(shape[-2]) if len(shape) == 3 else int(shape[-1]) if len(shape) == 2 else None
     return int(shape[0]) if len(shape) == 2 else None
-
-
-def positive_index(classes: AnyArray, positive: Any, owner: str) -> int:
-    """Index of the positive class, which only the usual pairs of labels leave out."""
-    if len(classes) == 1 and positive is None:
-        return 0
-    return positive_code(positive, classes, "positive", owner)
 
 
 # -- Sums of what decisions cost -----------------------------------------------------------------
@@ -421,6 +397,95 @@ def avoidable_cost_score(
     """
     case = Judged("avoidable_cost_score", **locals())
     return case.costs.avoidable_share(case.decisions, case.weights)
+
+
+def cost_by_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    cost_matrix: Any = None,
+    costs: Any = None,
+    positive: Any = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    X: Any = None,
+) -> tuple[Floats, Floats]:
+    """Return the total cost of deciding for the positive class at or above each threshold.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        True labels, two classes.
+    y_score : array of shape (n,)
+        Score of the positive class; any monotone scale.
+    cost_matrix, costs, labels, sample_weight, X
+        As in `total_cost`.
+    positive : label, optional
+        The class that high scores stand for; by default that of ``cost_matrix["positive"]``, or the
+        second of {0, 1}, {False, True} and {-1, 1}. It is also the positive class of costs that
+        name none.
+
+    Returns
+    -------
+    thresholds : array of shape (m + 1,)
+        The m distinct scores, increasing, then infinity (never decide "positive").
+    costs : array of shape (m + 1,)
+        Total cost of the decisions ``y_score >= threshold``.
+
+    Examples
+    --------
+    >>> thresholds, totals = cost_by_threshold(
+    ...     [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], cost_matrix={"fn": 5, "fp": 1}
+    ... )
+    >>> thresholds
+    array([0.1 , 0.35, 0.4 , 0.8 , inf])
+    >>> totals
+    array([ 2.,  1.,  6.,  5., 10.])
+    """
+    owner = "cost_by_threshold"
+    if positive is None and is_short(cost_matrix) and costs is None:
+        positive = cost_matrix.get("positive")
+    case = Judged(
+        owner,
+        y_true,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+        binary=True,
+    )
+    code = positive_code(positive, case.classes, "positive", owner)
+    score = _scores(y_score, len(case.codes), owner)
+    w = np.ones(len(score)) if case.weights is None else case.weights
+    paid = np.stack([case.costs.paid(np.full(len(score), one)) for one in (1 - code, code)])
+    # In units of their own, powers of two: products of very large or very small numbers would
+    # overflow or vanish.
+    unit, size = usual_exponent(float(np.abs(paid).max())), usual_exponent(float(w.max()))
+    price_negative, price_positive = np.ldexp(paid, -unit) * np.ldexp(w, -size)
+    order = np.argsort(score, kind="stable")
+    ranked = score[order]
+    starts = np.flatnonzero(np.append(True, ranked[1:] > ranked[:-1]))
+    # Two one-sided sums rather than one sum of differences: nothing cancels.
+    below = np.concatenate([[0.0], np.cumsum(price_negative[order])])
+    above = np.concatenate([[0.0], np.cumsum(price_positive[order[::-1]])])[::-1]
+    cuts = np.append(starts, len(score))
+    totals = [in_full(total, unit + size, owner) for total in below[cuts] + above[cuts]]
+    return np.append(ranked[starts], np.inf), np.array(totals)
+
+
+def _scores(y_score: ArrayLike, n: int, owner: str) -> Floats:
+    score = np.asarray(y_score, dtype=np.float64)
+    if score.shape != (n,):
+        remedy = "Pass the column of the positive class, predict_proba(X)[:, 1]."
+        raise ValueError(
+            f"The 'y_score' parameter of {owner} must have shape ({n},), got {score.shape}. "
+            f"{remedy if score.ndim == 2 else ''}".rstrip()
+        )
+    if not np.isfinite(score).all():
+        raise ValueError(f"The 'y_score' parameter of {owner} must be finite, got NaN or infinity.")
+    return score
 
 
 def in_full(value: float, exponent: int, owner: str) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
+from costboost._utils import checked_share
 
 __all__ = [
     "corrected_t_interval",
@@ -112,10 +113,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
             "critical_difference needs at least two methods and one data set; got "
             f"k={k!r}, n={n!r}."
         )
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(
-            f"The 'alpha' parameter of critical_difference must lie between 0 and 1; got {alpha!r}."
-        )
+    alpha = checked_share(alpha, "alpha", "critical_difference")
     q = float(studentized_range.ppf(1.0 - alpha, k, np.inf)) / np.sqrt(2.0)
     return float(q * np.sqrt(k * (k + 1) / (6.0 * n)))
 
@@ -140,7 +138,7 @@ def wilcoxon_test(differences: ArrayLike) -> float:
     """
     from scipy.stats import wilcoxon
 
-    values = np.asarray(differences, dtype=np.float64)
+    values = _checked(differences, "differences")
     return float(wilcoxon(values).pvalue) if np.any(values) else 1.0
 
 
@@ -174,7 +172,7 @@ def corrected_t_test(differences: ArrayLike, test_to_train: float) -> float:
     """
     from scipy.stats import t
 
-    values = np.asarray(differences, dtype=np.float64)
+    values = _checked(differences, "differences")
     if len(values) < 2 or not np.any(values):
         return 1.0
     error = _corrected_error(values, test_to_train)
@@ -207,7 +205,7 @@ def corrected_t_interval(
     """
     from scipy.stats import t
 
-    values = np.asarray(differences, dtype=np.float64)
+    values = _checked(differences, "differences")
     if len(values) < 2:
         return 0.0
     quantile = float(t.ppf(1.0 - alpha / 2.0, len(values) - 1))
@@ -234,7 +232,7 @@ def holm(p_values: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    p = _checked(p_values, "p_values")
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(len(p))
     steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -259,6 +257,16 @@ def _ranked(table: ArrayLike, lower_is_better: bool) -> Floats:
         )
     ranks: Floats = rankdata(values if lower_is_better else -values, axis=1)
     return ranks
+
+
+def _checked(values: ArrayLike, name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(
+            f"The {name!r} parameter must have shape (n,) and finite numbers, got shape "
+            f"{array.shape} and {int((~np.isfinite(array)).sum())} that are not finite. Drop those."
+        )
+    return array
 
 
 def _corrected_error(values: Floats, test_to_train: float) -> float:

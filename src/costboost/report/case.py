@@ -29,9 +29,9 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import check_weights
 from costboost.costs import Costs
 from costboost.costs.forms import positive_of
-from costboost.costs.labels import positive_code
+from costboost.costs.labels import of_length, position, positions, positive_code
 from costboost.decisions import cheapest, expected_cost
-from costboost.decisions.arrays import cheapest_other, of_length, position, positions
+from costboost.decisions.arrays import cheapest_other
 from costboost.decisions.solve import by_saving
 from costboost.estimator import CostSensitiveClassifier, column_of
 
@@ -377,7 +377,7 @@ def make_case(
     labels = np.unique(truth) if classes is None else np.asarray(classes)
     n, k = len(truth), len(labels)
     p = _table(proba, (n, k), "proba")
-    codes = positions(truth, labels, "class", "y", owner, n)
+    codes = positions(truth, labels, "classes", "y", owner, n)
     known = costs
     if not isinstance(costs, Costs) or costs.codes is None:
         # As many rows as classes: a square of numbers is the matrix, not the prices of rows.
@@ -400,7 +400,7 @@ def make_case(
     def decide(given: Any, name: str) -> Ints:
         """Labels of decisions as they are; probabilities by the smallest expected cost."""
         if np.ndim(given) != 2:
-            return positions(given, named, "decision", name, owner, n)
+            return positions(given, named, "decisions", name, owner, n)
         return cheapest(expected_cost(_table(given, (n, k), name), matrix))
 
     def columns(table: Any, name: str) -> dict[str, AnyArray]:
@@ -409,7 +409,7 @@ def make_case(
 
     if explain is not None and not callable(explain):
         explain = _table(explain, (n, np.shape(explain)[-1]), "explain").__getitem__
-    idle = None if nothing is None else position(nothing, named, "decision", "nothing", owner)
+    idle = None if nothing is None else position(nothing, named, "decisions", "nothing", owner)
     found = Case(
         costs=known,
         matrix=matrix,
@@ -431,7 +431,7 @@ def make_case(
     )
     if k == 2:
         calls = labels[1] if positive is None else positive
-        usual = 1 - position(calls, labels, "class", "positive", owner)
+        usual = 1 - position(calls, labels, "classes", "positive", owner)
         found = replace(found, idle=int(found.right[usual]) if idle is None else idle)
     return found
 
@@ -510,7 +510,7 @@ def case_of(
         features=X if hasattr(X, "columns") else None,
         explain=_model_parts(model, X, costs, known, decided),
         ids=column_of(ids, X, "ids", owner),
-        settings=model.get_params(deep=False),
+        settings={k: v for k, v in model.get_params(deep=False).items() if k != "cost_matrix"},
         **options,
     )
     return replace(found, matrix=weighed.matrix) if known.matrix is None else found
@@ -532,7 +532,7 @@ def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray
     """From row numbers to parts in money; None if the model does not explain itself."""
     if not hasattr(model, "explain") or not hasattr(X, "columns"):
         return None
-    codes = positions(decided, known.decisions, "decision", "decided", "report", len(decided))
+    codes = positions(decided, known.decisions, "decisions", "decided", "report", len(decided))
 
     def parts(rows: Ints) -> Floats:
         some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -48,20 +48,14 @@ def capacities(case: Case) -> list[dict[str, Any]]:
         curve = capacity_curve(expected, code, prices=case.prices, sample_weight=case.weights)
         last = len(curve["price"]) - 1
         shown = np.linspace(0, last, min(last + 1, POINTS)).round().astype(np.intp)
-        names = {
-            "capacities": "capacity",
-            "costs": "cost",
-            "expected": "expected_cost",
-            "prices": "price",
-        }
-        thinned = {name: curve[key][shown] for name, key in names.items()}
+        thinned = {name: values[shown] for name, values in curve.items()}
         found.append({"decision": code, **thinned, "wanted": float(curve["capacity"][-1])})
     return found
 
 
 def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
     name, unit = case.decisions[curve["decision"]], case.unit
-    x = curve["capacities"]
+    x = curve["capacity"]
     return Figure(
         f"capacity-{curve['decision']}",
         f"If only a limited number of rows can get “{name}”",
@@ -69,9 +63,9 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
         "what one more would save. Pay for more capacity while it costs less than that. Without "
         f"a limit {count(curve['wanted'])} rows get it.",
         [
-            charts.line("Cost on these rows", x, curve["costs"], "@accent"),
-            charts.line("Cost the model expected", x, curve["expected"], "@grey", "dash"),
-            charts.line("Price of one more", x, curve["prices"], "@amber", yaxis="y2"),
+            charts.line("Cost on these rows", x, curve["cost"], "@accent"),
+            charts.line("Cost the model expected", x, curve["expected_cost"], "@grey", "dash"),
+            charts.line("Price of one more", x, curve["price"], "@amber", yaxis="y2"),
         ],
         {
             "xaxis": charts.axis(f"Most rows that may get “{name}”", anchor="y2"),
@@ -142,7 +136,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
         "calibration",
         "Do the probabilities mean what they say?",
         "Points on the dotted line: of rows given 30 %, 30 % turn out to be of the class. The bars "
-        "are 95 % intervals; a point above the line was underestimated.",
+        "are 95\u00a0% intervals; a point above the line was underestimated.",
         traces,
         {
             "xaxis": charts.axis("Predicted probability", range=[-0.02, 1.02]),
@@ -153,7 +147,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
             "Predicted and observed frequency by bin",
             ("Class", [c["label"] for c in found for _ in c["rows"]]),
             *((key.title(), charts.figures(joined(key))) for key in ("predicted", "observed")),
-            ("95 %, from", charts.figures(joined("low"))),
+            ("95\u00a0%, from", charts.figures(joined("low"))),
             ("to", charts.figures(joined("high"))),
             ("Rows", charts.counts(joined("rows"))),
         ),

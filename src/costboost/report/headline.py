@@ -15,7 +15,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import count, money, percent, span
 from costboost.metrics import Verdict
-from costboost.metrics.verdict import total_intervals
+from costboost.metrics.intervals import total_intervals
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section
@@ -145,14 +145,14 @@ def first_page(report: ReportData) -> Section:
         a_year = Range(*(x * 365.25 / len(head.days) for x in saving))
         yearly = (
             f"<p>A year of cases like these: {money(a_year.value, unit, *a_year)} "
-            f"(95 % interval {span(a_year.low, a_year.high, unit, a_year.value)}).</p>"
+            f"(95\u00a0% interval {span(a_year.low, a_year.high, unit, a_year.value)}).</p>"
         )
     kind = {"pays": "good", "does not pay": "bad"}.get(found.answer, "even")
     lead = f"Measured on {count(found.rows)} cases that the model has not seen."
     number = (
         f'<div class="card {kind}"><p class="big">{money(abs(gain), unit, low, high)}</p>'
         f'<p class="note">{word} per 1,000 cases against {escape(always)}</p>'
-        f"<p>95 % interval {span(low, high, unit, gain)}</p>{yearly}</div>"
+        f"<p>95\u00a0% interval {span(low, high, unit, gain)}</p>{yearly}</div>"
         f'<div class="card {kind}"><h3>Recommendation</h3>'
         f'<p class="advice">{escape(_advice(found))}</p></div>'
     )
@@ -193,8 +193,8 @@ def _costs_chart(head: Headline, unit: str) -> Figure:
     return Figure(
         "headline",
         "What each way to decide costs",
-        "Shorter bars are better. The thin lines are 95 % intervals of the total cost; those of "
-        "the savings are narrower, because they compare the same cases.",
+        "Shorter bars are better. The thin lines are 95\u00a0% intervals of the total cost; those "
+        "of the savings are narrower, because they compare the same cases.",
         [bars],
         {
             "xaxis": charts.axis("Total cost", unit),
@@ -225,7 +225,7 @@ def comparison_section(report: ReportData) -> Section:
     lead = (
         f"On these {count(head.rows)} rows the model's decisions cost "
         f"<strong>{money(model.value, unit, *model)}</strong> "
-        f"(95 % interval {span(model.low, model.high, unit, model.value)}).{reached} "
+        f"(95\u00a0% interval {span(model.low, model.high, unit, model.value)}).{reached} "
         f"Intervals are Student's, of sums by {head.unit}."
     )
     rules = head.rules
@@ -233,9 +233,9 @@ def comparison_section(report: ReportData) -> Section:
         "Total cost of each way to decide, and what the model saves against it",
         ("Way to decide", [rule.name for rule in rules]),
         ("Total cost", charts.amounts([rule.cost.value for rule in rules], case.unit)),
-        ("95 % interval", [span(r.cost.low, r.cost.high, case.unit) for r in rules]),
+        ("95\u00a0% interval", [span(r.cost.low, r.cost.high, case.unit) for r in rules]),
         ("The model saves", charts.amounts([rule.saving.value for rule in rules], case.unit)),
-        ("95 % interval, share", [_saving(rule, case.unit) for rule in rules]),
+        ("95\u00a0% interval, share", [_saving(rule, case.unit) for rule in rules]),
     )
     return Section(
         "comparison",

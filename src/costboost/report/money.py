@@ -64,24 +64,22 @@ def outcomes(case: Case) -> dict[str, Floats]:
 # -- groups of rows -----------------------------------------------------------------------------
 
 
-def segments(case: Case) -> dict[str, list[dict[str, Any]]]:
+def segments(case: Case) -> dict[str, dict[str, Any]]:
     """Costs by tenths of the amount, and by the values of each segment column."""
     spent = case.spent(case.decided)
     found = {} if case.amount is None else {case.amount[0]: groups_of(case.amount[1], 10, spent)}
     found |= {name: groups_of(values, 5, spent) for name, values in case.segments.items()}
-    return {name: _groups(case, *groups) for name, groups in found.items()}
-
-
-def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
     parts = {
         "rows": case.weights,
         "constant": case.spent(case.constant),
-        "model": case.spent(case.decided),
+        "model": spent,
         "perfect": case.perfect,
     }
-    sizes = [sums(place, part, len(labels)).tolist() for part in parts.values()]
-    rows = zip(labels, *sizes, strict=True)
-    return [dict(zip(("label", *parts), row, strict=True)) for row in rows]
+    return {
+        name: {"labels": labels}
+        | {key: sums(place, part, len(labels)) for key, part in parts.items()}
+        for name, (labels, place) in found.items()
+    }
 
 
 def shown(value: Any) -> str:
@@ -205,10 +203,8 @@ def compact(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _groups_chart(name: str, title: str, groups: list[dict[str, Any]], unit: str) -> Figure:
-    labels = [group["label"] for group in groups]
-    keys = ("rows", "constant", "model", "perfect")
-    rows, constant, model, perfect = np.transpose([[one[key] for key in keys] for one in groups])
+def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> Figure:
+    labels, rows, constant, model, perfect = groups.values()
     baseline = "Best constant decision"
     traces = [
         {

@@ -56,8 +56,8 @@ class ReportData:
         For each class ``label``: ``predicted`` and ``observed`` frequencies, ``low``, ``high``
         and ``rows`` of each bin.
     capacities : list of dict
-        Cost by capacity of each ``decision`` other than the idle one: ``capacities``, ``costs``,
-        ``expected``, ``prices``, ``wanted``.
+        Cost by capacity of each ``decision`` other than the idle one: ``capacity``, ``cost``,
+        ``expected_cost``, ``price`` (as `costboost.decisions.capacity_curve`), ``wanted``.
     sensitivity : dict or None
         If the costs are wrong: ``factors``, and for each cost its ``regret`` by factor and its
         ``break_even`` (low, high). None if costs are known only afterwards.
@@ -66,9 +66,9 @@ class ReportData:
         ``avoidable``, ``probability``, ``reasons``.
     outcomes : dict
         ``rows``, ``paid`` and ``avoidable`` by truth and decision (k, d).
-    segments : dict of str to list of dict
-        Costs by tenths of the amount, and by segment: ``label``, ``rows``, ``constant``, ``model``,
-        ``perfect``.
+    segments : dict of str to dict
+        Costs by tenths of the amount, and by segment: ``labels``, and for each its ``rows``,
+        ``constant``, ``model``, ``perfect``.
     features : dict or None
         Features by money: ``names``, ``money``, ``rows``, and with two decisions ``effects``,
         what values speak for the decision ``toward``.
@@ -85,7 +85,7 @@ class ReportData:
     sensitivity: dict[str, Any] | None
     mistakes: list[dict[str, Any]]
     outcomes: dict[str, Floats]
-    segments: dict[str, list[dict[str, Any]]]
+    segments: dict[str, dict[str, Any]]
     features: dict[str, Any] | None
     about: dict[str, Any]
 

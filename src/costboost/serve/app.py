@@ -35,9 +35,8 @@ from starlette.requests import ClientDisconnect
 from costboost.serve import Settings
 from costboost.serve.logs import AuditLog, stamp
 from costboost.serve.page import POLICY, docs_page, start_page
-from costboost.serve.requests import Query
+from costboost.serve.requests import Query, RequestError
 from costboost.serve.scoring import Reply, Service
-from costboost.serve.unpacking import ARROW, CSV, TABLES, RequestError, Unpacker
 
 log = logging.getLogger("costboost.serve")
 
@@ -48,7 +47,7 @@ _QUEUE = 64
 # Bodies up to this size are always read; larger ones while all together are not too many bytes, a
 # multiple of the largest one.
 _LIGHT, _BODIES = 64 * 1024, 4
-_JSON = "application/json"
+_JSON, _CSV = "application/json", "text/csv"
 _ID = re.compile(rb"[!-~]{1,64}")  # of a request, as a client may name it
 # Open to all: they tell nothing about the model.
 _OPEN = frozenset({"/", "/health", "/ready"})
@@ -62,16 +61,14 @@ _HEADERS = [
 
 
 _DECIDE = (
-    "Decide rows: JSON, an Arrow stream or file, Parquet, or CSV with a header. A table may have "
-    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. Columns that "
-    "the model does not use come back as given. The header Accept: "
-    "application/vnd.apache.arrow.stream asks for an answer in Arrow."
+    "Decide rows: JSON, or CSV with a header, which may have columns of costs: costs.fn and "
+    "costs.fp, or costs.TRUTH.DECISION for every pair. Columns that the model does not use come "
+    "back as given."
 )
-_BINARY = {"schema": {"type": "string", "format": "binary"}}
 _OPTIONS = {
-    "explain": "For tables: true explains the decisions.",
-    "capacity": 'For tables: limits as JSON, such as {"review": 20}.',
-    "per": "For tables: the column whose groups have limits of their own.",
+    "explain": "For CSV: true explains the decisions.",
+    "capacity": 'For CSV: limits as JSON, such as {"review": 20}.',
+    "per": "For CSV: the column whose groups have limits of their own.",
 }
 _STATUSES = {
     400: "The body cannot be read.",
@@ -128,7 +125,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> Application:
         "/decide", current.decide, methods=["POST"], tags=["decisions"], operation_id="decide",
         summary="Decide rows", description=_DECIDE, response_description="A decision per row.",
         responses={
-            200: {"model": Decided, "content": {ARROW[0]: _BINARY}},
+            200: {"model": Decided},
             **{code: {"description": text, "model": Failure} for code, text in _STATUSES.items()},
         },
         openapi_extra={"parameters": [
@@ -205,8 +202,8 @@ def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, An
     found = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
-    body = {_JSON: {"schema": service.requests.schema(settings.max_rows)}}
-    body |= dict.fromkeys(TABLES, _BINARY)
+    json_schema = service.requests.schema(settings.max_rows)
+    body = {_JSON: {"schema": json_schema}, _CSV: {"schema": {"type": "string"}}}
     found["paths"]["/decide"]["post"]["requestBody"] = {"required": True, "content": body}
     if settings.token is not None:
         scheme = {"type": "http", "scheme": "bearer"}
@@ -231,8 +228,7 @@ class Application:
         self.metrics.loaded.set(self.service.loaded_at)
         self.is_draining = False
         self._loading = asyncio.Lock()
-        self._of_thread = threading.local()
-        self._threads = ThreadPoolExecutor(settings.threads, "decide", self._prepare_thread)
+        self._threads = ThreadPoolExecutor(settings.threads, "decide")
         self._free = threading.Semaphore(_QUEUE)
         self._held = 0  # bytes of bodies
         self._hosts = frozenset(name.lower().encode() for name in settings.hosts)
@@ -246,9 +242,6 @@ class Application:
                 f"{', '.join(service.audit_clash)}. Leave --audit-rows out, or rename them."
             )
         return service
-
-    def _prepare_thread(self) -> None:
-        self._of_thread.unpack = Unpacker(self.settings.max_rows, self.settings.max_bytes)
 
     # -- every request --------------------------------------------------------------------------
 
@@ -341,7 +334,7 @@ class Application:
             async with asyncio.timeout(seconds):
                 kind = _content_type(headers)
                 body = await self._body(request, headers, parts)
-                return await self._answer(request, headers, kind, body, end)
+                return await self._answer(request, kind, body, end)
         except TimeoutError:
             if body is None:
                 raise RequestError(408, f"The body did not arrive within {seconds:g} s.") from None
@@ -374,37 +367,30 @@ class Application:
             raise RequestError(413, message)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    async def _answer(
-        self, request: Request, headers: dict[bytes, bytes], kind: str, body: bytes, end: float
-    ) -> Response:
+    async def _answer(self, request: Request, kind: str, body: bytes, end: float) -> Response:
         service = self.service  # one model for the whole request
-        wants_arrow = ARROW[0].encode() in headers.get(b"accept", b"")
-        name = request.scope["request_id"]
 
         def read() -> Query:
             if kind == _JSON:
                 return service.requests.from_json(body, self.settings.max_rows)
-            if kind in CSV and not hasattr(service.model, "columns_"):
+            if not hasattr(service.model, "columns_"):
                 message = "This model does not know how its columns are written: send no CSV."
                 raise RequestError(415, message, "Content-Type")
-            table = self._of_thread.unpack(body, kind, end - time.monotonic())
-            return service.requests.from_table(table, dict(request.query_params))
+            options = dict(request.query_params)
+            return service.requests.from_csv(body, options, self.settings.max_rows)
 
-        if kind == _JSON and len(body) <= _SMALL:
-            query = read()
-            if not query.explain and query.capacity is None:
-                return self._finish(service, query, name, wants_arrow, end)
-            return await self._in_thread(
-                lambda: self._finish(service, query, name, wants_arrow, end)
-            )
-        return await self._in_thread(lambda: self._finish(service, read(), name, wants_arrow, end))
+        name = request.scope["request_id"]
+        if len(body) > _SMALL:
+            return await self._in_thread(lambda: self._finish(service, read(), name, end))
+        query = read()
+        if query.explain or query.capacity is not None:
+            return await self._in_thread(lambda: self._finish(service, query, name, end))
+        return self._finish(service, query, name, end)
 
-    def _finish(
-        self, service: Service, query: Query, name: str, wants_arrow: bool, end: float
-    ) -> Response:
+    def _finish(self, service: Service, query: Query, name: str, end: float) -> Response:
         """Decide, count and write; in whatever thread this is."""
         try:
-            passed = service.passed_on(query, self.settings.max_bytes)
+            passed = service.passed_on(query)
             answer = service.answer(query, end)
         except (ValueError, TypeError) as error:  # rules of the model, of costs and of limits
             field = "capacity" if "'capacity'" in str(error) else None
@@ -417,8 +403,6 @@ class Application:
                 log.error("The audit log cannot be written: %s", error)
                 raise RequestError(503, "The audit log cannot be written.") from None
         self.metrics.answer(answer, service)
-        if wants_arrow:
-            return Response(service.as_arrow(answer, passed), media_type=ARROW[0])
         return Response(service.as_json(answer, query, passed), media_type=_JSON)
 
     async def _in_thread(self, work: Callable[[], Response]) -> Response:
@@ -434,9 +418,8 @@ def _content_type(headers: dict[bytes, bytes]) -> str:
     """The type of the body, one of those that are known."""
     given = headers.get(b"content-type", b"").decode("latin-1")
     kind = given.partition(";")[0].strip().lower()
-    known = (_JSON, *TABLES)
-    if kind not in known:
-        raise RequestError(415, f"The body must be one of {', '.join(known)}.", "Content-Type")
+    if kind not in (_JSON, _CSV):
+        raise RequestError(415, f"The body must be {_JSON} or {_CSV}.", "Content-Type")
     if headers.get(b"content-encoding", b"identity") != b"identity":
         raise RequestError(415, "The body must not be compressed.", "Content-Encoding")
     return kind

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from costboost._typing import AnyArray, Bools, Floats
@@ -18,7 +20,6 @@ from costboost.costs import Costs
 from costboost.costs.forms import columns_of, positive_of
 from costboost.errors import ModelFileError
 from costboost.files.container import Limits, parse_json
-from costboost.serve.unpacking import RequestError, too_many
 
 # Sums of costs of a whole batch stay finite.
 LARGEST = 1e100
@@ -40,6 +41,14 @@ Matrix = list[list[Price]] | dict[str, dict[str, Price]] | dict[str, Price | str
 
 def _part(description: str) -> Any:
     return Field(None, description=description)
+
+
+class RequestError(Exception):
+    """A request that cannot be answered; the message goes to the client."""
+
+    def __init__(self, status: int, message: str, field: str | None = None, **headers: str) -> None:
+        super().__init__(message)
+        self.status, self.field, self.headers = status, field, headers
 
 
 class Body(BaseModel):
@@ -69,7 +78,7 @@ class Body(BaseModel):
 class Query:
     """A checked request."""
 
-    rows: Mapping[Any, Any]  # the raw columns: lists, or arrays of Arrow
+    rows: Mapping[Any, list[Any]]  # the raw columns
     n: int
     costs: tuple[Floats, Bools] | None = None  # a matrix per row (n, k, d), and who has one
     capacity: Mapping[Any, Any] | None = None
@@ -169,8 +178,7 @@ class Requests:
             raise RequestError(422, message, form)
         if form == "records" and found.columns is not None:
             raise RequestError(422, 'columns is used only with "rows".', "columns")
-        if len(rows) > max_rows:
-            raise too_many(max_rows, form)
+        _check_rows(len(rows), max_rows, form)
         columns = self._of_lists(rows, found.columns) if form == "rows" else self._of_objects(rows)
         for name, values in columns.items():
             if not set(map(type, values)) <= _SCALARS:
@@ -190,7 +198,7 @@ class Requests:
                 usual = record.keys()
                 self._check_names(usual, f"records[{row}]")
                 names |= dict.fromkeys(usual)
-        _check_cells(len(names), len(records))
+        _check_cells(len(names), len(records))  # before rows that lack a column get one
         return {name: [record.get(name) for record in records] for name in names}
 
     def _of_lists(self, rows: list[Any], names: list[str] | None) -> dict[str, Any]:
@@ -202,7 +210,7 @@ class Requests:
         for row, values in enumerate(rows):
             if type(values) is not list or len(values) != len(order):
                 given = len(values) if type(values) is list else type(values).__name__
-                message = f"A row must be a list of {len(order)} values; got {given}."
+                message = f"A row must have {len(order)} values; got {given}."
                 raise RequestError(422, message, f"rows[{row}]")
         return dict(zip(order, map(list, zip(*rows, strict=True)), strict=True))
 
@@ -222,6 +230,7 @@ class Requests:
                 raise RequestError(422, f"The rows have no column {groups[:100]!r}.", "per")
             places, texts = as_texts(open_column(columns[groups]))
             groups = np.array([*texts, None], dtype=object)[places]
+        _check_cells(len(columns), n)
         limits = found.capacity
         return Query(
             {self.names.get(name, name): values for name, values in columns.items()},
@@ -233,10 +242,10 @@ class Requests:
             form,
         )
 
-    # -- tables ---------------------------------------------------------------------------------
+    # -- CSV ------------------------------------------------------------------------------------
 
-    def from_table(self, table: pa.Table, options: Mapping[str, str]) -> Query:
-        """A request from a table; the other parts are in the query of its address."""
+    def from_csv(self, body: bytes, options: Mapping[str, str], max_rows: int) -> Query:
+        """A request from a file with a header; the other parts are in the query of its address."""
         document: dict[str, Any] = dict(options)
         if "capacity" in options:
             document["capacity"] = _parsed(options["capacity"].encode(), 422, "capacity")
@@ -244,18 +253,22 @@ class Requests:
             flags = {"true": True, "1": True, "false": False, "0": False}
             document["explain"] = flags.get(options["explain"].lower(), options["explain"])
         found = _checked(document)
-        n, columns = table.num_rows, dict(zip(table.column_names, table.columns, strict=True))
-        if len(columns) < table.num_columns:
-            raise RequestError(422, "No column may appear twice.", "columns")
-        self._check_names(columns, "columns")
-        _check_cells(len(columns), n)
-        for name, values in columns.items():
-            if open_column(values[:0]).kind == "other":
-                message = f"{name[:100]!r} must hold texts, numbers or dates; got {values.type}."
-                raise RequestError(422, message, f"columns.{name[:100]}")
+        # Cells as they are written: what they mean is known to the columns of the model.
+        try:
+            text = body.decode("utf-8-sig")
+            delimiter = max(",;\t|", key=text.partition("\n")[0].count)
+            lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+            names = next(lines, [])
+            rows = list(islice(filter(None, lines), max_rows + 1))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise RequestError(400, f"The body cannot be read as CSV: {error}.") from None
+        if not rows:
+            raise RequestError(422, "The table has no rows.", "rows")
+        _check_rows(len(rows), max_rows, "rows")
+        columns = self._of_lists(rows, names)
         prices = [name for name in columns if name in self._prices and name not in self.names]
-        costs = self._column_costs({name: columns.pop(name) for name in prices}, n)
-        return self._query(columns, n, costs, found)
+        costs = self._column_costs({name: columns.pop(name) for name in prices}, len(rows))
+        return self._query(columns, len(rows), costs, found)
 
     # -- costs ----------------------------------------------------------------------------------
 
@@ -366,6 +379,12 @@ def _checked(document: dict[str, Any]) -> Body:
             continue
         here = here[step]
     raise RequestError(422, f"{first['msg']}. {about}", text.lstrip("."))
+
+
+def _check_rows(n: int, max_rows: int, form: str) -> None:
+    if n > max_rows:
+        message = f"A request may have at most {max_rows} rows. Send several requests."
+        raise RequestError(413, message, form)
 
 
 def _check_cells(n_columns: int, n: int) -> None:

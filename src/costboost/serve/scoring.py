@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
 from pydantic_core import to_json
 
 from costboost._typing import AnyArray, Floats, Ints
@@ -25,8 +24,7 @@ from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
 from costboost.decisions.arrays import cheapest_other
 from costboost.serve.logs import stamp
-from costboost.serve.requests import LARGEST, PASSED, Query, Requests
-from costboost.serve.unpacking import RequestError
+from costboost.serve.requests import LARGEST, PASSED, Query, RequestError, Requests
 from costboost.trees import load_kernel
 
 # Rows that are decided between two looks at the clock.
@@ -177,7 +175,7 @@ class Service:
             return rows
         import pandas as pd
 
-        return pd.DataFrame({one.name: _listed(query.rows[one.name]) for one in self.columns})
+        return pd.DataFrame({one.name: query.rows[one.name] for one in self.columns})
 
     def _unseen(self, query: Query) -> dict[str, list[str]]:
         """Categories that training has not seen, by column."""
@@ -190,15 +188,14 @@ class Service:
                     found[str(column.name)] = sorted(text[:100] for text in new)[:20]
         return found
 
-    def passed_on(self, query: Query, max_bytes: int) -> dict[str, Any]:
+    def passed_on(self, query: Query) -> dict[str, Any]:
         """The columns that the model does not use: they come back beside the decisions."""
         used = set(self.requests.required.values())
         found = {name: values for name, values in query.rows.items() if name not in used}
-        size = sum(_text_bytes(values) for values in found.values())
-        if query.n * len(found) > PASSED or size > max_bytes:
+        if query.n * len(found) > PASSED:
             message = (
                 f"Columns that the model does not use come back in the answer: at most {PASSED} "
-                f"cells and {max_bytes} bytes. Leave some out, or send fewer rows."
+                "cells. Leave some out, or send fewer rows."
             )
             raise RequestError(413, message, "columns")
         return {str(name): values for name, values in found.items()}
@@ -243,28 +240,34 @@ class Service:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def _columns(self, answer: Reply) -> dict[str, Any]:
-        """Values of the rows: one of each, or (names, a table with a column per name)."""
-        labels = self.decisions
-        found: dict[str, Any] = {"decision": labels[answer.codes]}
-        if answer.proba is not None:
-            found["probabilities"] = self.classes.tolist(), answer.proba
-            found["expected_costs"] = labels.tolist(), answer.expected
-            found |= {"runner_up": labels[answer.runner_up], "saving": answer.saving}
-        if answer.parts is not None:
-            names = [column.name for column in self.columns.used]
-            found |= {"base": answer.base, "parts": (names, answer.parts)}
-        return found
+    def _records(self, answer: Reply, passed: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
+        """Some rows of an answer as objects."""
+        columns: dict[str, list[Any]] = {"decision": self.decisions[answer.codes[rows]].tolist()}
+        if answer.proba is not None and answer.expected is not None:
+            columns["probabilities"] = _named(self.classes.tolist(), answer.proba[rows])
+            columns["expected_costs"] = _named(self.decisions.tolist(), answer.expected[rows])
+        if answer.runner_up is not None and answer.saving is not None:
+            columns["runner_up"] = self.decisions[answer.runner_up[rows]].tolist()
+            columns["saving"] = answer.saving[rows].tolist()
+        if answer.base is not None and answer.parts is not None:
+            parts = _named([column.name for column in self.columns.used], answer.parts[rows])
+            columns["explanation"] = [
+                {"base": base, "parts": own}
+                for base, own in zip(answer.base[rows].tolist(), parts, strict=True)
+            ]
+        if passed:
+            cells = zip(*(values[rows] for values in passed.values()), strict=True)
+            columns["given"] = [dict(zip(passed, row, strict=True)) for row in cells]
+        values = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in values]
 
     def as_json(self, answer: Reply, query: Query, passed: dict[str, Any]) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
-        columns, n = self._columns(answer), query.n
-        if passed:
-            columns["given"] = passed
         # Some rows at a time: as objects of Python they take much more memory than as text.
+        parts = (slice(start, start + _ROWS) for start in range(0, query.n, _ROWS))
         rows = [
-            to_json(_records(columns, slice(start, start + _ROWS)), inf_nan_mode="null")[1:-1]
-            for start in range(0, n, _ROWS)
+            to_json(self._records(answer, passed, part), inf_nan_mode="null")[1:-1]
+            for part in parts
         ]
         total = None if answer.taken is None else float(answer.taken.sum())
         content: dict[str, Any] = {"model": self.fingerprint, "expected_cost": total}
@@ -286,7 +289,7 @@ class Service:
         given = query.rows.items() if with_rows else ()
         # A column that is only passed on may have such a name; see `audit_clash` for the others.
         taken = (*head, "decision")
-        cells = {str(name): _listed(values) for name, values in given if name not in taken}
+        cells = {str(name): values for name, values in given if name not in taken}
         rows: Any = [()] * len(answer.codes)
         begin, keys = to_json(head)[:-1].replace(b"%", b"%%"), b""
         if answer.proba is not None and answer.expected is not None:
@@ -303,61 +306,11 @@ class Service:
         ends = [to_json(row, inf_nan_mode="null", fallback=str)[1:] for row in own]
         return b"".join([b"%s,%s\n" % both for both in zip(lines, ends, strict=True)])
 
-    def as_arrow(self, answer: Reply, passed: dict[str, Any]) -> bytes:
-        """The answer as an Arrow stream, a column per number."""
-        singular = {"probabilities": "probability", "expected_costs": "expected_cost"}
-        columns: dict[str, Any] = {}
-        for key, values in self._columns(answer).items():
-            if isinstance(values, tuple):
-                prefix = singular.get(key, "part")
-                columns |= {f"{prefix}.{name}": values[1][:, j] for j, name in enumerate(values[0])}
-            else:
-                columns[key] = values
-        columns |= {f"given.{name}": values for name, values in passed.items()}
-        table = pa.table(
-            {
-                name: values if isinstance(values, pa.ChunkedArray) else pa.array(values)
-                for name, values in columns.items()
-            }
-        )
-        table = table.replace_schema_metadata({"costboost.model": self.fingerprint})
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        return bytes(sink.getvalue().to_pybytes())
 
-
-def _records(columns: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
-    """Some rows of an answer as objects."""
-    found: list[dict[str, Any]] = [{} for _ in columns["decision"][rows]]
-    for key, values in columns.items():
-        if isinstance(values, dict):
-            given = [_listed(each[rows]) for each in values.values()]
-            cells = [dict(zip(values, row, strict=True)) for row in zip(*given, strict=True)]
-        elif isinstance(values, tuple):
-            names = [str(name) for name in values[0]]
-            cells = [dict(zip(names, row, strict=True)) for row in values[1][rows].tolist()]
-        else:
-            cells = values[rows].tolist()
-        for row, cell in zip(found, cells, strict=True):
-            inside = row.setdefault("explanation", {}) if key in ("base", "parts") else row
-            inside[key] = cell
-    return found
-
-
-def _listed(values: Any) -> list[Any]:
-    return values if isinstance(values, list) else list(values.to_pylist())
-
-
-def _text_bytes(values: Any) -> int:
-    """Bytes of the texts of a column, each row counted; a text in a dictionary may stand often."""
-    if not isinstance(values, pa.ChunkedArray) or not pa.types.is_dictionary(values.type):
-        return 0  # JSON holds the text of every row itself
-    total = 0
-    for chunk in values.chunks:
-        sizes = [len(str(value).encode()) for value in chunk.dictionary.to_pylist()]
-        total += int(np.array([*sizes, 0])[chunk.indices.fill_null(len(sizes)).to_numpy()].sum())
-    return total
+def _named(names: list[Any], values: Floats) -> list[dict[str, float]]:
+    """A mapping per row, by names of the columns."""
+    texts = [str(name) for name in names]
+    return [dict(zip(texts, row, strict=True)) for row in values.tolist()]
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = (), title: str | None = None) -> Service:

@@ -1,0 +1,220 @@
+"""Measure everything that is not measured with the code as it is, cheapest first; write the pages.
+
+    make evidence                     # or: python -m benchmarks.evidence [NAME ...]
+    make evidence ARGS=--list         # what is new, what is old and why, what it takes
+
+A step is skipped if its results are those of this source, or of an earlier one that no **Numbers**
+entry of the changelog separates from it (`benchmarks/fresh.py`). It can be stopped at any time: the
+same command goes on. Steps that time something wait for an idle machine: they are left out, and
+named, while other work is going on. Edited source is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.fresh import (
+    CONCERNED,
+    OUTSIDE,
+    PAPERS,
+    RESULTS,
+    ROOT,
+    commit_faults,
+    faults,
+    read,
+    row_faults,
+)
+from benchmarks.harness import append_rows
+from rich.console import Console
+from rich.table import Table
+
+from costboost_papers import registry
+from costboost_papers.item import Item
+from costboost_papers.pages import read_runs
+from costboost_papers.run import source_commit
+
+PYTHON = sys.executable
+PAGES = ("choosing", "gain", "scale", "effort", "papers", "walk")
+SUMMARIES = ROOT / "docs" / "papers" / "summaries"
+# Options of the held-out comparison: the efforts beside AutoGluon, and sets with all their rows.
+EFFORT = (
+    "--output benchmarks/results/effort --splits 1 --methods "
+    '"CostBoost;CostBoost, effort=fast;CostBoost, effort=high;AutoGluon + Bayes;'
+    "CatBoost bagged + Bayes;CatBoost early-stopped + Bayes;logistic regression + Bayes;"
+    'RandomForest + Bayes"'
+)
+FULL = (
+    "--output benchmarks/results/full --splits 1 --methods "
+    '"CostBoost;CostBoost, effort=fast;LightGBM early-stopped + Bayes;AutoGluon + Bayes" --sets '
+    '"adult (all rows),bankmarketing (all rows),creditscoring1 (all rows),'
+    'credit_default (all rows)"'
+)
+IDLE = 0.5  # load of a machine that times mean something on
+
+
+@dataclass(frozen=True)
+class Step:
+    """Commands that bring results files, or an item of a paper, up to date."""
+
+    name: str
+    minutes: float
+    commands: tuple[tuple[str, ...], ...]
+    state: Callable[[], list[str]]  # why it is old; nothing if it is new
+    timed: bool = False  # it needs an idle machine
+    grows: bool = False  # its command goes on with the rows that are there
+
+    def prepare(self) -> None:
+        """Drop the old rows of a file that its command would go on with."""
+        rows = read(self.name) if self.grows else []
+        kept = [row for row in rows if not row_faults(row, CONCERNED.get(self.name))]
+        if len(kept) < len(rows):
+            path = RESULTS / f"{self.name}.csv"
+            path.unlink()
+            append_rows(path, kept, list(rows[0]))
+
+
+def bench(minutes: float, command: str, *results: str, **kind: bool) -> Step:
+    """A script of this folder and the files that it writes."""
+
+    def state() -> list[str]:
+        found = {name: read(name) for name in results}
+        return [
+            why
+            for name, rows in found.items()
+            for why in (faults(rows, CONCERNED.get(name)) if rows else ["not measured"])
+        ]
+
+    parts = [shlex.split(part) for part in command.split(" && ")]
+    commands = tuple(tuple(one) if one[0] == "make" else (PYTHON, *one) for one in parts)
+    return Step(results[0], minutes, commands, state, **kind)
+
+
+def paper(item: Item) -> Step:
+    """An item of `costboost reproduce`; its rows are kept for the source that makes them."""
+    rows = Path("build") / "evidence" / source_commit() / f"{item.paper}-{item.name}"
+    common = ("-m", "costboost", "reproduce")
+
+    def state() -> list[str]:
+        run = read_runs(SUMMARIES).get((item.paper, item.name))
+        if run is None:
+            return ["not measured"]
+        words = CONCERNED["held_out_cost"] if item.paper in OUTSIDE else PAPERS
+        commits = run.commit.split(" / ")
+        found = [why for commit in commits for why in commit_faults(commit, str(words))]
+        if run.tasks < run.planned:
+            found.append(f"{run.tasks} of {run.planned} tasks")
+        return found
+
+    return Step(
+        f"{item.paper} {item.name}",
+        item.minutes,
+        (
+            (PYTHON, *common, item.paper, item.name, "--output", str(rows)),
+            (PYTHON, *common, "--pages", "--output", str(rows)),
+        ),
+        state,
+    )
+
+
+def steps() -> list[Step]:
+    """Everything, cheapest first. Minutes are of one core, seen once: an order, no promise."""
+    found = [
+        bench(1, "benchmarks/decisions_speed.py decisions_promises", "decisions_promises"),
+        bench(4, "benchmarks/hidden_costs.py", "hidden_costs"),
+        bench(5, "-m benchmarks.stopping", "stopping"),
+        bench(5, "-m benchmarks.loss_choices", "loss_choices", grows=True),
+        bench(20, "benchmarks/classifier_choices.py", "classifier_choices"),
+        bench(
+            40, "benchmarks/member_choices.py keep && benchmarks/member_choices.py show",
+            "member_choices",
+        ),
+        bench(60, "-m benchmarks.fair", "fair", grows=True),
+        bench(
+            450, "make bench-cost && make bench-rivals ARGS=--splits=3", "held_out_cost",
+            grows=True,
+        ),
+        bench(200, f"make bench-rivals 'ARGS={EFFORT}'", "effort/held_out_cost", grows=True),
+        bench(200, f"make bench-rivals 'ARGS={FULL}'", "full/held_out_cost", grows=True),
+        bench(2, "benchmarks/walk.py", "walk", timed=True),
+        bench(1, "benchmarks/decisions_speed.py decisions_speed", "decisions_speed", timed=True),
+        bench(10, "make bench", "speed", "multiclass_speed", timed=True),
+        bench(3, "benchmarks/speed.py speed_cpu", "speed_cpu", timed=True),
+        bench(
+            30, "make bench-scale", "classifier_speed", "gbm_speed", "effort_speed", "scale",
+            "dask_speed", "out_of_core", timed=True,
+        ),
+        bench(5, "make bench-serve", "serve_load", timed=True),
+        *(paper(item) for item in registry.items() if item.shares_rows_with is None),
+    ]  # fmt: skip
+    return sorted(found, key=lambda step: step.minutes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("names", nargs="*", help="steps; all of them by default")
+    parser.add_argument("--list", action="store_true", help="show the steps and what they lack")
+    asked = parser.parse_args()
+    console, todo = Console(width=110), steps()
+    unknown = set(asked.names) - {step.name for step in todo}
+    if unknown:
+        parser.error(f"there is no step {', '.join(sorted(unknown))}; see --list")
+    todo = [step for step in todo if not asked.names or step.name in asked.names]
+    if asked.list:
+        console.print(listed(todo))
+        return
+    if source_commit().endswith("-dirty"):
+        raise SystemExit("The source is edited: commit it first, so that rows can name a commit.")
+    try:
+        run(todo, console)
+    finally:
+        subprocess.run([PYTHON, "docs/build.py", *PAGES, "--keep"], cwd=ROOT, check=False)
+
+
+def run(todo: list[Step], console: Console) -> None:
+    """Run what is old; say what was left out, and why."""
+    left = []
+    for step in todo:
+        old = step.state()
+        if not old and not step.grows:
+            console.print(f"[dim]{step.name}: new[/]")
+            continue
+        if step.timed and os.getloadavg()[0] > IDLE:
+            left.append(
+                f"{step.name} (needs an idle machine; the load is {os.getloadavg()[0]:.1f})"
+            )
+            continue
+        console.print(f"{step.name}: {old[0] if old else 'goes on'}")
+        step.prepare()
+        start = time.perf_counter()
+        codes = [subprocess.run(one, cwd=ROOT, check=False).returncode for one in step.commands]
+        if any(codes):
+            left.append(f"{step.name} (failed)")
+        console.print(f"{step.name}: {(time.perf_counter() - start) / 60:.1f} minutes")
+    for line in left:
+        console.print(f"[yellow]left out: {line}[/]")
+
+
+def listed(todo: list[Step]) -> Table:
+    """The steps, and why they are old."""
+    table = Table("step", "minutes", "state")
+    for step in todo:
+        old = step.state()
+        idle = "; needs an idle machine" if old and step.timed else ""
+        table.add_row(
+            step.name,
+            f"{step.minutes:g}",
+            f"{old[0]}{idle}" if old else "new" + ", may go on" * step.grows,
+        )
+    return table
+
+
+if __name__ == "__main__":
+    main()
