@@ -58,7 +58,7 @@ def xgboost_matrix(X, y=None):
 
 def xgboost_booster(k=2, rounds=10, **parameters):
     X, y = table()
-    chosen = {"objective": "binary:logistic", "nthread": 1, "max_depth": 4, "tree_method": "hist"}
+    chosen = {"objective": "binary:logistic", "nthread": 1, "max_depth": 4, "verbosity": 0}
     if k > 2:
         chosen |= {"objective": "multi:softprob", "num_class": k}
     return xgb.train({**chosen, **parameters}, xgboost_matrix(X, np.minimum(y, k - 1)), rounds)

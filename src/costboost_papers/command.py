@@ -61,15 +61,19 @@ def choose(paper: str | None, item: str | None, everything: bool) -> list[Item]:
 
 def show_items(console: Console) -> None:
     table = Table(caption="Minutes: rough, of a full run on two cores.", caption_justify="left")
-    for heading in ("paper", "item", "title"):
-        table.add_column(heading, no_wrap=heading != "title")
+    table.add_column("paper and item", no_wrap=True)
+    table.add_column("title")
     for heading in ("tasks", "quick", "minutes"):
         table.add_column(heading, justify="right")
-    for item in registry.items():
-        own = owner(item) is item
-        counts = [str(len(item.tasks(mode))) for mode in ("full", "quick")]
-        rest = [*counts, f"{item.minutes:g}"] if own else [f"of {item.shares_rows_with}", "", ""]
-        table.add_row(item.paper, item.name, escape(item.title), *rest)
+    for paper in registry.PAPERS:
+        table.add_section()
+        table.add_row(f"[bold]{paper.name}[/bold]")
+        for item in paper.items():
+            counts = [str(len(item.tasks(mode))) for mode in ("full", "quick")]
+            rest = [*counts, f"{item.minutes:g}"]
+            if owner(item) is not item:
+                rest = [f"of {item.shares_rows_with}", "", ""]
+            table.add_row(f"  {item.name}", escape(item.title), *rest)
     console.print(table)
 
 
@@ -220,8 +224,8 @@ def plain_table(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
     wide = found.pivot(index=keys, columns="statistic", values="value").reset_index()
     values = [plus_minus(m, e, 2) for m, e in zip(wide["mean"], wide["se"], strict=True)]
     named = wide[keys].rename(columns={"dataset": "data set"})
-    splits = rows["split"].nunique()
-    table: pd.DataFrame = named.assign(**{f"{shown} ({splits} splits)": values})
+    n = rows["split"].nunique()
+    table: pd.DataFrame = named.assign(**{f"{shown} ({n} split{'s' * (n > 1)})": values})
     return table
 
 

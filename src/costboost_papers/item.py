@@ -255,6 +255,8 @@ def alike(
     found = []
     for (dataset, setting), group in own.groupby(["dataset", "setting"], sort=False):
         table = group.pivot(index="split", columns="algorithm", values="value")
+        if len(table) < 2:
+            continue  # nothing is told apart by one split
         means = table.mean() if lower else -table.mean()
         gaps = table.sub(table[means.idxmin()], axis=0)
         for name, gap in gaps.items():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from costboost import AsymmetricAdaBoostClassifier, CSAdaBoostClassifier
-from costboost.learners import Stump
 from costboost_papers.vision import (
     BACKGROUNDS,
     FEATURE_TYPES,
@@ -48,17 +47,11 @@ def windows_of(n_objects, n_others, seed):
     return X, np.repeat([1, 0], [n_objects, n_others])
 
 
-def on_pixels(**options):
-    """A cascade whose stumps compute Haar features of flat windows."""
+def make(**options):
+    """A cascade of a few features."""
     learner = HaarStump((SIZE, SIZE), 200, 16)
     model = AsymmetricAdaBoostClassifier({"fn": 2, "fp": 1}, estimator=learner)
     return CascadeClassifier(model, detection_rate=0.95, random_state=0, **options)
-
-
-def on_features(classifier=None, **options):
-    """A cascade on a matrix of features."""
-    features = HaarFeatures(max_features=150)
-    return CascadeClassifier(classifier, features=features, random_state=0, **options)
 
 
 @pytest.fixture(scope="module")
@@ -68,21 +61,7 @@ def mined():
     X, y = windows_of(80, 80, rng)
     pictures = [rng.random((50, 60)), np.kron(rng.random((12, 14)), np.ones((4, 4)))]
     options = {"max_negatives": 200, "min_negatives": 10, "validation": 0.25, "copies": 1}
-    return on_pixels(rounds=(2, 5, 10), **options).fit(X, y, pictures=pictures)
-
-
-@pytest.fixture(scope="module")
-def pooled():
-    """Hard negatives from a pool that has the bright band too."""
-    pool = 0.3 * np.random.default_rng(1).random((600, SIZE, SIZE))
-    pool[:200, 5:8, 1:9] += 0.3
-    options = {"detection_rate": 0.95, "min_negatives": 5, "n_trials": 5}
-    return on_features(rounds=(1, 5, 10), **options).fit(*windows_of(60, 60, 0), pool=pool)
-
-
-@pytest.fixture(params=["mined", "pooled"])
-def cascade(request):
-    return request.getfixturevalue(request.param)
+    return make(rounds=(2, 5, 10), **options).fit(X, y, pictures=pictures)
 
 
 # --- features -------------------------------------------------------------------------------
@@ -126,78 +105,52 @@ def test_brightness_and_contrast_do_not_matter_and_flat_windows_have_no_features
 # --- cascades -------------------------------------------------------------------------------
 
 
-def test_new_windows_are_told_apart(cascade):
+def test_new_windows_are_told_apart(mined):
     X, y = windows_of(100, 100, 5)
-    found = cascade.predict(X) == 1
+    found = mined.predict(X) == 1
     assert found[y == 1].mean() > 0.85
     assert found[y == 0].mean() < 0.1
 
 
-def test_stages_report_their_rates(cascade):
+def test_stages_report_their_rates(mined):
     detected = false_alarms = 1.0
-    for stage in cascade.stages_:
+    for stage in mined.stages_:
         detected *= stage.detection_rate
         false_alarms *= stage.false_alarm_rate
         assert stage.total_detection_rate == pytest.approx(detected)
         assert stage.total_false_alarm_rate == pytest.approx(false_alarms)
         assert stage.detection_rate >= 0.95
-        assert len(stage.columns) <= stage.classifier.estimator_.n_estimators
-    assert len(cascade.report().splitlines()) == len(cascade.stages_) + 2
-    assert cascade.stop_ in cascade.report()
-
-
-def test_rows_of_the_stages(mined, pooled):
+    assert len(mined.report().splitlines()) == len(mined.stages_) + 2
+    assert mined.stop_ in mined.report()
     # 20 of the 80 are set aside, with a copy each: 40 set the thresholds.
     assert mined.stages_[0].n_positives == 2 * 60
-    counts = [stage.n_negatives for stage in pooled.stages_]
-    assert counts[0] == 660  # its own negatives and the pool
-    assert len(counts) > 1 and counts == sorted(counts, reverse=True)
 
 
-def test_decision_says_how_far_a_window_got(cascade):
-    X, _ = windows_of(40, 200, 6)
-    windows, scores = Windows.of_stack(X), cascade.decision_function(X)
-    alive = np.ones(len(X), dtype=bool)
-    for k, stage in enumerate(cascade.stages_):
-        own = stage.scores(cascade.features_, windows)
-        if stage.classifier.estimator_.n_features_in_ == SIZE * SIZE:  # on the pixels themselves
-            plain = stage.classifier.estimator_.decision_function(X.reshape(len(X), -1))
-            np.testing.assert_allclose(own, plain - stage.classifier.threshold_, atol=1e-9)
-        left = len(cascade.stages_) - 1 - k
-        lost = scores[alive & (own < 0)]
-        assert ((-left - 1 <= lost) & (lost <= -left)).all()
-        alive &= own >= 0
-    np.testing.assert_array_equal(scores >= 0, alive)
-    np.testing.assert_allclose(scores[alive], own[alive], atol=1e-9)
-
-
-def test_stumps_on_a_feature_matrix_are_compiled_too():
-    X, y = windows_of(40, 60, 0)
-    stumps = CSAdaBoostClassifier(estimator=Stump(max_bins=8))
-    options = {"detection_rate": 0.9, "n_trials": 2, "min_negatives": 2}
-    fitted = on_features(stumps, rounds=(3, 4), **options)
-    fitted.fit(X, y, pool=np.random.default_rng(1).random((100, SIZE, SIZE)))
-    assert fitted._table is not None
-    compiled = fitted.decision_function(X)
-    fitted._table = None
-    np.testing.assert_allclose(compiled, fitted.decision_function(X), atol=1e-9)
-
-
-def test_carried_scores_are_sums_over_the_stages():
+def test_scores_are_sums_over_the_stages_and_say_how_far_a_window_got():
     X, y = windows_of(60, 150, 0)
     X[:60] = 0.5 * X[:60] + 0.5 * np.random.default_rng(1).random((60, SIZE, SIZE))
-    fitted = on_pixels(rounds=(1, 1, 2), min_negatives=2, validation=0.25, carry=True)
+    fitted = make(rounds=(1, 1, 2), min_negatives=2, validation=0.25)
     fitted.fit(X, y, pictures=[np.random.default_rng(2).random((50, 60))])
     assert len(fitted.stages_) > 1
     scores, total = fitted.decision_function(X), np.zeros(len(X))
     alive = np.ones(len(X), dtype=bool)
-    for stage in fitted.stages_:
-        own = stage.classifier.estimator_.decision_function(X.reshape(len(X), -1))
-        total += own - stage.classifier.threshold_
+    for k, stage in enumerate(fitted.stages_):
+        total += stage.classifier.decision_function(X.reshape(len(X), -1)) - stage.threshold
+        left = len(fitted.stages_) - 1 - k
+        lost = scores[alive & (total < 0)]
+        assert ((-left - 1 <= lost) & (lost <= -left)).all()
         alive &= total >= 0
     assert 0 < alive.sum() < len(X)
     np.testing.assert_array_equal(scores >= 0, alive)
     np.testing.assert_allclose(scores[alive], total[alive], atol=1e-9)
+
+
+def test_without_pictures_the_given_negatives_are_used_up():
+    X, y = windows_of(60, 200, 0)
+    fitted = CascadeClassifier(rounds=(2, 5, 10), min_negatives=5, random_state=0).fit(X, y)
+    counts = [stage.n_negatives for stage in fitted.stages_]
+    assert counts[0] == 200 and counts == sorted(counts, reverse=True)
+    assert fitted.predict(X)[y == 1].mean() > 0.8
 
 
 def test_mine_draws_only_what_passes():
@@ -329,7 +282,9 @@ FEW = windows_of(5, 5, 0)
         (lambda: HaarFeatures().fit(np.full((1, 4, 4), np.nan)), "finite"),
         (lambda: CascadeClassifier(rounds=()).fit(*FEW), "rounds"),
         (lambda: CascadeClassifier(detection_rate=1.5).fit(*FEW), "detection_rate"),
-        (lambda: CascadeClassifier(false_alarm_rate=None).fit(*FEW), "false_alarm_rate"),
+        (lambda: CascadeClassifier(validation=None).fit(*FEW), "validation"),
+        (lambda: CascadeClassifier(CSAdaBoostClassifier()).fit(*FEW), "estimator"),
+        (lambda: CascadeClassifier().fit(FEW[0].reshape(10, -1), FEW[1]), "stack of grey"),
         (lambda: CascadeClassifier(min_negatives=0).fit(*FEW), "min_negatives"),
         (lambda: CascadeClassifier().fit(FEW[0], np.zeros(10)), "two classes"),
         (lambda: cut_windows([np.zeros((10, 10))], 2), "at least as large"),

@@ -50,7 +50,7 @@ def serve(
 ) -> None:
     """Answer HTTP requests with the decisions of a model."""
     # SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.
-    for module in ("fastapi", "uvicorn", "prometheus_client", "pyarrow"):
+    for module in ("fastapi", "uvicorn", "prometheus_client"):
         need(module, "serve", "costboost serve")
     from costboost.serve import LOOPBACK_NAMES, Settings, is_loopback
     from costboost.serve.scoring import load_service

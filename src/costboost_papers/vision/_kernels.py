@@ -184,13 +184,13 @@ def compiled() -> dict[str, Callable[..., Any]]:  # noqa: C901 (ten kernels, cou
 
     @jit
     def cascade(  # type: ignore[no-untyped-def]
-        sums, squares, image, tops, lefts, width, box, flat_share, ends, levels, carry, places,
+        sums, squares, image, tops, lefts, width, box, flat_share, ends, levels, places,
         weights, counts, excess, edges, outputs, scores, stages,
     ):  # fmt: skip
         """How far each window gets, and its score at the last stage it sees."""
         # ``sums`` and ``squares`` are (images, pixels), ``places`` offsets in them, ``box`` the
-        # offsets of the window's corners and its number of pixels, ``levels`` what each stage's
-        # score starts from; with ``carry`` it starts from that and the score of the stage before.
+        # offsets of the window's corners and its number of pixels, ``levels`` what each stage
+        # adds to the score of the stages before it.
         bottom, right, both, n_pixels = box
         n_stages = ends.shape[0]
         for i in range(tops.shape[0]):
@@ -207,7 +207,7 @@ def compiled() -> dict[str, Callable[..., Any]]:  # noqa: C901 (ten kernels, cou
             stump = 0
             score = 0.0
             for s in range(n_stages):
-                score = levels[s] + (score if carry else 0.0)
+                score += levels[s]
                 while stump < ends[s]:
                     value = -mean * excess[stump]
                     for p in range(counts[stump]):

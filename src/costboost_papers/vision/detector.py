@@ -102,7 +102,7 @@ class SlidingWindowDetector:
     def candidates(self, image: AnyArray) -> list[Box]:
         """Every window that passes the cascade, before suppression."""
         picture = grey(image)
-        h, w = self.cascade.features_.shape_
+        h, w = self.cascade.shape_
         boxes: list[Box] = []
         for scale in self.scales(picture.shape):
             level = _scaled(picture, scale)
@@ -116,7 +116,7 @@ class SlidingWindowDetector:
 
     def count_windows(self, shape: Sequence[int]) -> int:
         """How many windows a picture of this shape has."""
-        h, w = self.cascade.features_.shape_
+        h, w = self.cascade.shape_
         total = 0
         for scale in self.scales(shape):
             rows, columns = (round(length / scale) for length in shape[:2])
@@ -127,7 +127,7 @@ class SlidingWindowDetector:
 
     def scales(self, shape: Sequence[int]) -> list[float]:
         """By how much a picture of this shape is scaled down, for each size looked for."""
-        h, w = self.cascade.features_.shape_
+        h, w = self.cascade.shape_
         largest = min(shape[0] / h, shape[1] / w)
         if self.max_size is not None:
             largest = min(largest, self.max_size / h)
