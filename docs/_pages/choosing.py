@@ -93,13 +93,11 @@ HISTORICAL = """\
   again](papers/masnadi2007.md)), but a calibrated cost-blind booster cost less on most of our real
   data sets.
 - **Lp-CSB, GBSE, DSE, Costing, MCBoost, the M2 family** are for many classes with a cost row per
-  example. Lp-CSB and MCBoost were measured: `CostBoostClassifier` cost less on nearly all of those
-  problems.
+  example. `CostBoostClassifier` cost less on most of those problems.
 - Nikolaou et al. (2016) came to the same conclusion for two classes: calibrate, then take the
   cheapest decision.
 
-Not measured here: the algorithms that have no line in the first table. [Their papers'
-experiments](papers/README.md) are run again, with what holds and what does not.
+[Their papers' experiments](papers/README.md) are run again, with what holds and what does not.
 """
 
 

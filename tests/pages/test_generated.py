@@ -107,3 +107,30 @@ def test_cost_of_a_constant_decision_with_costs_of_right_decisions():
         for saved in (0.9, 0.25, -0.5)
     ]
     assert abs(GAIN["constant"](rows) - 10.0) < 1e-9
+
+
+def test_the_fair_table_follows_from_the_rows(tmp_path, monkeypatch):
+    """A part of a run too: medians, differences, ideas, and problems where an algorithm wins."""
+    import fair
+
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    assert "Not measured yet: run `python -m benchmarks.fair`" in fair.section()
+    names = [name for names in fair.IDEAS.values() for name in names]
+    assert sorted(f"{name}Classifier" for name in names) == sorted(costboost.algorithms.__all__)
+    assert set(fair.LOSSES) <= set(names)
+    scores = {name: 0.1 for name in names} | {f"{name}, tuned": 0.4 for name in names}
+    scores |= {fair.OURS: 0.5, "AsyBL, tuned": 0.7} | dict.fromkeys(fair.RIVALS, 0.45)
+    scores |= {f"CostBoost, loss={loss}": 0.3 for loss in fair.LOSSES.values()}
+    lines = [
+        f'{data},ratio 5,0,"{method}",{score - 0.1 * number},1.0,900,abc,'
+        for number, data in enumerate("abcdef")
+        for method, score in scores.items()
+    ]
+    header = "data,costs,split,method,score,fit_seconds,n_train,commit,error"
+    (tmp_path / "fair.csv").write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    page = fair.section()
+    assert "27 published algorithms on 6 problems" in page
+    assert "| `AsyBL` | 6 | −0.150 | 0.450 | 0.050 | 0.250 | +0.200 ± 0.000 | 6, 0 | 1.0 |" in page
+    assert "26 of 27 are worse" in page and "better: AsyBL." in page
+    assert "| a, ratio 5 | 1 of 27 | AsyBL | 0.700 | 0.500 |" in page
+    assert "`gll` −0.200 (cheaper on 0 of 6)" in page and "no such problem" in page
