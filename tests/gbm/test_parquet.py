@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from decimal import Decimal
@@ -279,6 +280,7 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, monkeypatch,
 def test_files_are_closed(tmp_path):
     paths = written(tmp_path, table(400))
     small(early_stopping=True, n_estimators=2).fit_parquet(paths, "label", batch_rows=100)
+    gc.collect()  # of other tests, too
     opened = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
     names = [os.readlink(path) for path in opened if os.path.islink(path)]
     assert not [name for name in names if ".parquet" in name or "costboost-" in name]
