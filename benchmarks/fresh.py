@@ -36,7 +36,6 @@ CONCERNED = {
 }
 
 OLD = {
-    "classifier_choices": "measured by 0.1.0 with edited source",
     "classifier_speed": "no load",
     "dask_speed": "measured by 0.1.0 with edited source",
     "decisions_speed": "measured by 0.1.0, no load",
