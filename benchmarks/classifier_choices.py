@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 from harness import RESULTS, write_rows
+from held_out_cost.tables import markdown
 from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.model_selection import train_test_split
@@ -184,15 +185,8 @@ def page(rows: pd.DataFrame) -> str:
             lines.append(
                 f"| {name} | {table[option].mean():.4f} | {gap.mean():+.4f} ± {error:.4f} |"
             )
-        lines += ["", _grid(table), ""]
+        lines += ["", markdown(table, dict.fromkeys(table, "{:.3f}"), "data set"), ""]
     return "\n".join(lines)
-
-
-def _grid(table: pd.DataFrame) -> str:
-    head = ["data set", *map(str, table.columns)]
-    rows = [head, ["---"] * len(head)]
-    rows += [[str(name), *(f"{v:.3f}" for v in values)] for name, *values in table.itertuples()]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def main(names: list[str]) -> None:

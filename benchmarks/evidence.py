@@ -130,8 +130,7 @@ def steps() -> list[Step]:
         bench(1, "benchmarks/decisions_speed.py decisions_promises", "decisions_promises"),
         bench(4, "benchmarks/hidden_costs.py", "hidden_costs"),
         bench(5, "-m benchmarks.stopping", "stopping"),
-        bench(5, "-m benchmarks.loss_choices", "loss_choices", grows=True),
-        bench(20, "benchmarks/classifier_choices.py", "classifier_choices"),
+        bench(4, "benchmarks/classifier_choices.py", "classifier_choices"),
         bench(
             40, "benchmarks/member_choices.py keep && benchmarks/member_choices.py show",
             "member_choices",

@@ -29,7 +29,6 @@ CONCERNED = {
     "full/held_out_cost": COSTS,
     "classifier_choices": COSTS,
     "member_choices": COSTS,
-    "loss_choices": COSTS,
     "stopping": r"early_stopping|vote",
     "hidden_costs": r"not told the costs",
     "fair": {"CostBoost": r"CostBoostClassifier|estimated_score_", "": r"early_stopping|vote"},
@@ -37,7 +36,6 @@ CONCERNED = {
 }
 
 OLD = {
-    "classifier_choices": "measured by 0.1.0 with edited source",
     "classifier_speed": "no load",
     "dask_speed": "measured by 0.1.0 with edited source",
     "decisions_speed": "measured by 0.1.0, no load",
@@ -45,7 +43,6 @@ OLD = {
     "full/held_out_cost": "no versions and no load; CostBoostClassifier has changed since",
     "gbm_speed": "measured by 0.1.0 with edited source",
     "held_out_cost": "four commits, some with edited source; no versions and no load",
-    "loss_choices": "older than the race of kinds of models (which effort='fast' does not have)",
     "member_choices": "no load; it has a linear member that is gone",
     "multiclass_speed": "measured by 0.1.0 with edited source",
     "out_of_core": "measured by 0.1.0 with edited source",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.fresh import CONCERNED, OLD, RESULTS, faults, git, read
+from benchmarks.fresh import CONCERNED, OLD, RESULTS, ROOT, commit_faults, faults, git, read
+
+from costboost_papers.pages import read_runs
 
 FILES = sorted(
     path.relative_to(RESULTS).with_suffix("").as_posix() for path in RESULTS.rglob("*.csv")
@@ -35,3 +37,14 @@ def test_what_is_refused():
     assert "not part of the history" in faults([{**row, "commit": "0123456789"}], None)[0]
     first = git("rev-list", "--max-parents=0", "HEAD").stdout.split()[0]
     assert faults([{**row, "commit": first}], "CostBoostClassifier")[0].startswith("older than")
+
+
+def test_the_runs_of_papers_name_commits_of_the_history():
+    folder = ROOT / "docs" / "papers" / "summaries"
+    wrong = {
+        name: found
+        for name, run in read_runs(folder).items()
+        for commit in run.commit.split(" / ")
+        if (found := commit_faults(commit, ""))
+    }
+    assert not wrong
