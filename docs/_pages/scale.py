@@ -77,8 +77,8 @@ model.predict_parquet(
 - Before training, the target, weights and costs are read twice and the features five
   times (three without early stopping), for each of the two sets of boosters if there are two.
   Then every split reads the bins, from the page cache while memory is free.
-- Not from files: LightGBM (it keeps all bins in memory), `ensemble > 1`, GPUs and
-  losses other than `"auto"`. Each says so.
+- Losses with the costs inside (`loss="gll"`) keep the costs of all training rows in memory.
+- Not from files: LightGBM (it keeps all bins in memory), `ensemble > 1` and GPUs. Each says so.
 
 """
 

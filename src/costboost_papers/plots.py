@@ -468,35 +468,18 @@ class CostFactorDisplay:
 
     @classmethod
     def from_rows(cls, frame: Any, *, ax: Axes | None = None, **names: str) -> Self:
-        """Draw rows with the columns algorithm, factor, value, and error if there is one."""
-        columns = list(getattr(frame, "columns", frame))
-        missing = [name for name in ("algorithm", "factor", "value") if name not in columns]
-        if missing:
-            raise ValueError(
-                f"The 'frame' parameter of CostFactorDisplay.from_rows lacks the columns "
-                f"{missing}, got {columns}. Rename yours."
-            )
+        """Draw rows with the columns algorithm, factor and value: means and standard errors."""
         import pandas as pd
 
+        columns = ("algorithm", "factor", "value")
         rows = pd.DataFrame({name: np.asarray(frame[name]) for name in columns})
-        cells = rows.groupby(["algorithm", "factor"], sort=False)
-        value, error = cells["value"].mean(), cells["value"].sem()
-        if "error" in columns:
-            several = cells.size()[cells.size() > 1]
-            if len(several):
-                raise ValueError(
-                    "The 'frame' parameter of CostFactorDisplay.from_rows has an error column and "
-                    f"{several.iloc[0]} rows of {several.index[0][0]!r} at factor "
-                    f"{several.index[0][1]:g}, whose errors cannot be averaged. Drop the column, "
-                    "or summarise the rows."
-                )
-            error = cells["error"].first()
+        cells = rows.groupby(list(columns[:2]), sort=False)["value"]
         factors = np.unique(rows["factor"])
         values, errors = (
             {str(name): part.loc[name].reindex(factors) for name in rows["algorithm"].unique()}
-            for part in (value, error)
+            for part in (cells.mean(), cells.sem())
         )
-        return cls(factors, values, errors if error.notna().any() else None, **names).plot(ax)
+        return cls(factors, values, errors, **names).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a line per method, with its band.
@@ -516,7 +499,7 @@ class CostFactorDisplay:
             (self.lines_[name],) = ax.plot(
                 x, y, marker="o", markersize=3.5, linewidth=1.6, zorder=3, **look
             )
-            if self.errors is not None and name in self.errors:
+            if self.errors is not None and np.isfinite(self.errors[name]).any():
                 e = np.nan_to_num(self.errors[name][known])
                 self.bands_[name] = ax.fill_between(
                     x, y - e, y + e, color=look["color"], alpha=0.15, linewidth=0, zorder=2

@@ -178,19 +178,14 @@ def test_rows_are_averaged(frame):
     assert [text.get_text() for text in shown.ax_.get_xticklabels()] == ["1", "5", "20"]
 
 
-def test_errors_of_the_rows_make_the_band():
-    rows = pd.DataFrame(ROWS).drop(index=2).assign(error=0.25)
-    shown = CostFactorDisplay.from_rows(rows, error_name="sd", value_name="cost")
+def test_errors_make_the_band():
+    lines = {"A": [1.0, 2.0, 3.0], "B": [1.0, 2.0, 3.0]}
+    errors = {"A": [0.25] * 3, "B": [np.nan] * 3}
+    shown = CostFactorDisplay([1, 5, 20], lines, errors, error_name="sd", value_name="cost").plot()
+    assert list(shown.bands_) == ["A"]
     heights = shown.bands_["A"].get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == (0.75, 3.25)
     assert shown.ax_.get_ylabel() == "cost (band: ± sd)"
-
-
-def test_factor_rows_say_what_is_wrong():
-    with pytest.raises(ValueError, match=r"lacks the columns \['factor'\]"):
-        CostFactorDisplay.from_rows({"algorithm": ["A"], "value": [1.0]})
-    with pytest.raises(ValueError, match="2 rows of 'B' at factor 1"):
-        CostFactorDisplay.from_rows({**ROWS, "error": [0.1] * 6})
 
 
 def test_labels_at_line_ends_do_not_overlap():

@@ -436,15 +436,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
         groups: Any = None,
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
-        owner, has_loss = type(self).__name__, self.loss != "auto"
+        owner = type(self).__name__
         matrix, y = self._read_training(X, y, categories=True, missing=True, sparse_rows=True)
         columns = self.columns_
         names = columns.inputs if columns.columns else None
         codes = self._learn_classes(y)
         weights = check_weights(sample_weight, len(codes), owner)
         known = self._price(costs, X, codes)
-        if has_loss and known.matrix is not None and known.reduced.any():
-            named_loss(self.loss, owner).check_costs(known.matrix, owner)
+        self._check_loss(known)
         rows = PricedRows(matrix, known, weights).weighted()
         del matrix  # lets go of rows without weight
         other = None
@@ -498,6 +497,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
             owner=owner,
             as_classes=self.loss != "auto",
         )
+
+    def _check_loss(self, known: Costs) -> None:
+        """Refuse costs that the loss does not take."""
+        if self.loss != "auto" and known.matrix is not None and known.reduced.any():
+            owner = type(self).__name__
+            named_loss(self.loss, owner).check_costs(known.matrix, owner)
 
     def _take_over(self, attributes: dict[str, Any], held_out_decisions: Ints) -> None:
         """Become the classifier that a training has found."""

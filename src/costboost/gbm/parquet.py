@@ -42,7 +42,7 @@ from costboost.gbm.rows import (
     hold_out_rule,
     strata,
 )
-from costboost.gbm.targets import Target
+from costboost.gbm.targets import LossTarget, Target
 from costboost.trees import from_xgboost
 
 try:
@@ -379,6 +379,7 @@ class ParquetSource(TrainingRows):
             with _batch_from(start):
                 X = table.select(self.names).to_pandas() if self.shows_features else None
                 costs = self.model._price(given, X, codes)
+                self.model._check_loss(costs)
             matrix = self._matrix_of(table, start) if features else None
             block = PricedRows(matrix, costs, self._weights(table, start)).weighted()
             groups = strata(block.costs)
@@ -474,6 +475,9 @@ class ParquetSource(TrainingRows):
         """The target on the training rows, in single precision; log loss needs no rows."""
         if target.is_log_loss:
             return target
+        if isinstance(target, LossTarget):  # its gradients read what every decision costs
+            rows = PricedRows.joined(list(self.rows(held_out=False, features=False)))
+            return target.on(rows.costs, rows.weights)
         n = self.totals.train_rows
         labels, weights, at = np.empty(n, np.float32), np.empty(n, np.float32), 0
         for block in self.rows(held_out=False, features=False):
@@ -493,8 +497,6 @@ def _check_supported(model: Any, owner: str) -> None:
         "enough": model.ensemble not in (1, "auto") or model.cv is not None,
         "effort='high'): its members are compared on folds in memory. Set effort='balanced', "
         "which trains one booster here": model.effort == "high",
-        f"loss={model.loss!r}): its gradients need the costs of all rows in memory. Set "
-        "loss='auto'": model.loss != "auto",
         f"device={model.device!r}): it reads batches into the memory of the processor. Set "
         "device='cpu', or use fit or costboost.dask for GPUs": model.device != "cpu",
     }
