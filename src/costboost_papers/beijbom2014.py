@@ -360,7 +360,7 @@ class Table2(LossStudy):
 
     name = "table2"
     title = "Risk on ten UCI sets with random symmetric costs in [1, 10]"
-    minutes = 30.0
+    minutes = 8.0
     datasets = (
         "breast-tissue", "ecoli", "segment", "libras", "vertebral",
         "vehicle", "shuttle", "pendigits", "satimage", "optdigits",
@@ -373,7 +373,7 @@ class Table2(LossStudy):
         "100 rounds, regression lines and the losses are the paper's, and so are the published "
         "training and test parts of segment, shuttle, pendigits, satimage and optdigits; the other "
         "sets are split 80 to 20 at random, stratified. 50 random "
-        "matrices and all training rows as in the paper, about 40 minutes of one core, half of "
+        "matrices and all training rows as in the paper, about 16 minutes of one core, half of "
         "them for shuttle. Columns are standardised. The paper does not name the rotation of its "
         "simplex, on which the decisions depend; here it is the default of MCBoostClassifier. † "
         "marks risks that a paired t-test at 5 % does not tell from the lowest of the boosted. The "
@@ -422,7 +422,7 @@ class Taxonomy(LossStudy):
 
     name = "taxonomy"
     title = "Risk with costs by distance in a class tree, in place of the Moorea corals (Figure 4)"
-    minutes = 12.0
+    minutes = 1.5
     datasets = tuple(TREES)
     test_to_train = 0.5
     efforts: ClassVar[dict[Mode, Effort]] = {

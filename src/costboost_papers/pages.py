@@ -399,11 +399,8 @@ def _paper_page(
         markdown_table(pd.DataFrame(_claims(paper, results, overall))),
         "",
         f"How a claim is judged: [one rule for all]({_INDEX}#how-a-claim-is-judged). *By its own "
-        "numbers*: the same rule put to what the paper prints.",
-        "",
-        "## What to take from it",
-        "",
-        paper.takeaway,
+        "numbers*: the same rule put to what the paper prints. The page ends with "
+        "[what to take from it](#what-to-take-from-it).",
         "",
         "## How to run it",
         "",
@@ -431,10 +428,20 @@ def _paper_page(
         else:
             command = f"`costboost reproduce {item.paper} {item.name}`"
             lines += [f"## {item.name}: {item.title}", "", f"Not run yet: {command}", ""]
+    lines += ["## What to take from it", "", paper.takeaway, ""]
     ran = sorted({result.run.versions for result in results if result.run is not None})
     if ran:
         lines += [f"Run with {' / '.join(ran)}.", ""]
     return "\n".join(lines)
+
+
+def _covered(row: coverage.Row, run: Run | None) -> dict[str, str]:
+    """A line of the table of all items: nothing is whole before all of its tasks are run."""
+    line = row._asdict()
+    partial = run is not None and run.tasks < run.planned
+    if partial and row.status == "whole":
+        line["status"] = "reduced"
+    return {**line, "tasks run": f"{run.tasks} of {run.planned}" if run is not None else ""}
 
 
 def _index_page(
@@ -487,9 +494,14 @@ def _index_page(
         frame = pd.DataFrame(changed).drop_duplicates(["paper", "claim"])
         lines += ["## Verdicts before and now", "", markdown_table(frame), ""]
     names = {paper.name for paper, _, _ in index}
-    covered = [row for row in coverage.ROWS if row.paper in names]
+    runs = {(one.item.paper, one.item.name): one.run for _, found, _ in index for one in found}
+    covered = [
+        _covered(row, runs.get((row.paper, row.item)))
+        for row in coverage.ROWS
+        if row.paper in names
+    ]
     if covered:
-        frame = pd.DataFrame([row._asdict() for row in covered])
+        frame = pd.DataFrame(covered)
         lines += ["## All items of the papers", "", coverage.LEGEND, "", markdown_table(frame), ""]
     taus = [
         {

@@ -122,14 +122,15 @@ def test_the_fair_table_follows_from_the_rows(tmp_path, monkeypatch):
     scores |= {fair.OURS: 0.5, "AsyBL, tuned": 0.7} | dict.fromkeys(fair.RIVALS, 0.45)
     scores |= {f"CostBoost, loss={loss}": 0.3 for loss in fair.LOSSES.values()}
     lines = [
-        f'{data},ratio 5,0,"{method}",{score - 0.1 * number},1.0,900,abc,'
+        f'{data},ratio 5,0,"{method}",{score - 0.1 * number},1.0,900,{number % 2},abc,'
         for number, data in enumerate("abcdef")
         for method, score in scores.items()
     ]
-    header = "data,costs,split,method,score,fit_seconds,n_train,commit,error"
+    header = "data,costs,split,method,score,fit_seconds,n_train,development,commit,error"
     (tmp_path / "fair.csv").write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
     page = fair.section()
-    assert "27 published algorithms on 6 problems" in page
+    assert "27 published algorithms on 6 problems, one of each of 6 of the 39 sets" in page
+    assert "(3 of 6) the median algorithm differs from CostBoost by −0.100" in page
     assert "| `AsyBL` | 6 | −0.150 | 0.450 | 0.050 | 0.250 | +0.200 ± 0.000 | 6, 0 | 1.0 |" in page
     assert "26 of 27 are worse" in page and "better: AsyBL." in page
     assert "| a, ratio 5 | 1 of 27 | AsyBL | 0.700 | 0.500 |" in page

@@ -26,9 +26,9 @@ def compiled() -> dict[str, Callable[..., Any]]:  # noqa: C901 (ten kernels, cou
 
     @jit
     def fill(  # type: ignore[no-untyped-def]
-        sums, image, tops, lefts, points, weights, counts, excess, means, scales, columns, into, out
+        sums, image, tops, lefts, points, weights, counts, excess, means, scales, columns, out
     ):
-        """``out[i, into[k]]`` = feature ``columns[k]`` of window i."""
+        """``out[i, k]`` = feature ``columns[k]`` of window i."""
         for i in range(tops.shape[0]):
             table, top, left = sums[image[i]], tops[i], lefts[i]
             for k in range(columns.shape[0]):
@@ -36,7 +36,7 @@ def compiled() -> dict[str, Callable[..., Any]]:  # noqa: C901 (ten kernels, cou
                 value = 0.0
                 for p in range(counts[j]):
                     value += weights[j, p] * table[top + points[j, p, 0], left + points[j, p, 1]]
-                out[i, into[k]] = (value - means[i] * excess[j]) * scales[i]
+                out[i, k] = (value - means[i] * excess[j]) * scales[i]
 
     @jit
     def bin_features(sums, points, weights, counts, stride, bins, edges, n_edges):  # type: ignore[no-untyped-def]

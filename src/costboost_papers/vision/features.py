@@ -203,28 +203,17 @@ class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.compute(Windows.of_stack(self._stack(X)))
 
     def compute(self, windows: Windows, columns: Ints | None = None) -> Floats:
-        """The features of windows that lie in larger images, or only some of the features."""
+        """The features of windows that lie in larger images, or some of them, side by side."""
         check_is_fitted(self)
-        if columns is None:
-            columns = np.arange(self.n_features_out_)
-        out = np.zeros((len(windows), self.n_features_out_))
-        self._fill(windows, columns, columns, out)
-        return out
-
-    def columns(self, windows: Windows, columns: Ints) -> Floats:
-        """Some features of windows, side by side."""
-        check_is_fitted(self)
-        out = np.empty((len(windows), len(columns)))
-        self._fill(windows, columns, np.arange(len(columns)), out)
-        return out
-
-    def _fill(self, windows: Windows, columns: Ints, into: Ints, out: Floats) -> None:
         if windows.shape != self.shape_:
             raise ValueError(
                 f"windows of {type(self).__name__} must have the shape seen in fit, "
                 f"{self.shape_}; got {windows.shape}. Resize them."
             )
+        if columns is None:
+            columns = np.arange(self.n_features_out_)
         n = len(windows)
+        out = np.empty((n, len(columns)))
         means, scales = np.zeros(n), np.ones(n)
         if self.normalize:
             means, scales = windows.normalisers()
@@ -240,9 +229,9 @@ class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             means,
             scales,
             np.asarray(columns, dtype=np.intp),
-            np.asarray(into, dtype=np.intp),
             out,
         )
+        return out
 
     def mask(self, feature: int) -> Floats:
         """Which pixels a feature looks at."""

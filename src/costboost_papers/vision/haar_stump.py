@@ -50,7 +50,7 @@ class HaarRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the rule on flat windows, (n,)."""
-        values = self.features.columns(_windows(self.features, X), np.array([self.feature]))[:, 0]
+        values = self.features.compute(_windows(self.features, X), np.array([self.feature]))[:, 0]
         return self.of_values(values)
 
     def of_values(self, values: Floats) -> Floats:
@@ -246,7 +246,7 @@ class HaarEnsemble(Ensemble):
     def _outputs_of(self, windows: Windows) -> Iterator[Floats]:
         rules = [rule for rule in self.rules if isinstance(rule, HaarRule)]
         columns = np.array([rule.feature for rule in rules], dtype=np.intp)
-        values = rules[0].features.columns(windows, columns).T if rules else ()
+        values = rules[0].features.compute(windows, columns).T if rules else ()
         found = iter(values)
         for rule in self.rules:
             if isinstance(rule, HaarRule):
