@@ -132,10 +132,10 @@ def steps() -> list[Step]:
         bench(5, "-m benchmarks.stopping", "stopping"),
         bench(4, "benchmarks/classifier_choices.py", "classifier_choices"),
         bench(
-            40, "benchmarks/member_choices.py keep && benchmarks/member_choices.py show",
+            8, "benchmarks/member_choices.py keep && benchmarks/member_choices.py show",
             "member_choices",
         ),
-        bench(60, "-m benchmarks.fair", "fair", grows=True),
+        bench(40, "-m benchmarks.fair", "fair", grows=True),
         bench(
             450, "make bench-cost && make bench-rivals ARGS=--splits=3", "held_out_cost",
             grows=True,
