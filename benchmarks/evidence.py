@@ -5,8 +5,8 @@
 
 A step is skipped if its results are those of this source, or of an earlier one that no **Numbers**
 entry of the changelog separates from it (`benchmarks/fresh.py`). It can be stopped at any time: the
-same command goes on, and writes the pages at its end. Steps that time something wait for an idle machine: they are left out, and
-named, while other work is going on. Edited source is refused.
+same command goes on, and writes the pages at its end. Steps that time something wait for an idle
+machine: they are left out, and named, while other work is going on. Edited source is refused.
 """
 
 from __future__ import annotations
