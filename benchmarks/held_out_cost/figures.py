@@ -24,9 +24,8 @@ def draw_ranks(table: pd.DataFrame, path: Path) -> None:
     """Mean ranks over data sets with the critical difference; the table has no gaps."""
     ranks = set_ranks(table)
     n_sets = table.index.str.split(", ").str[0].nunique()
-    figure, ax = plt.subplots(figsize=(7.5, 0.13 * len(ranks) + 2.4))
-    RankDisplay(ranks.to_numpy(), list(ranks.index), n_sets).plot(ax)
-    _save(figure, path)
+    shown = RankDisplay(ranks.to_numpy(), list(ranks.index), n_sets).plot()
+    _save(shown.figure_, path)
 
 
 def draw_differences(duel: Duel, rival: str, development: set[str], path: Path) -> None:

@@ -12,7 +12,6 @@ from costboost._typing import AnyArray, Floats
 from costboost.metrics import critical_difference, friedman_test, mean_ranks
 from costboost.plots._shared import (
     INK,
-    MUTED,
     PALETTE,
     SMALL,
     ResponseMethod,
@@ -21,6 +20,7 @@ from costboost.plots._shared import (
     line_looks,
     tidy,
 )
+from costboost.plots.comparison import ranks as draw_ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -529,16 +529,11 @@ def _floats(columns: Mapping[str, ArrayLike]) -> dict[str, Floats]:
 
 # --- ranks ---------------------------------------------------------------------------------------
 
-# Heights in rows of text, downwards from the axis at 0.
-_RULER = 1.7  # the critical difference, above the axis
-_BAR_GAP = 0.42
-_FIRST_BAR = 0.55
-
 
 class RankDisplay:
-    """Mean ranks on an axis; bars join methods that do not differ significantly.
+    """Mean ranks with the critical difference: methods whose bars overlap do not differ.
 
-    Make it with `from_results`. The best method stands on the left. Two methods differ by
+    Make it with `from_results`. The best method stands on top. Two methods differ by
     Nemenyi's test if their mean ranks are at least the critical difference apart (Demšar 2006);
     Friedman's test, whose p-value is shown beside it, asks first whether any differ at all.
 
@@ -594,82 +589,17 @@ class RankDisplay:
         return cls(ranks, known, len(np.asarray(table)), alpha=alpha, p_value=p_value).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the axis, the names on both sides, the bars and the critical difference."""
-        ranks, gap = self.ranks[self._order], self.critical_difference
-        k = len(ranks)
-        levels = _levels(self._spans)
-        first_row = _FIRST_BAR + _BAR_GAP * (max(levels, default=-1) + 1) + 0.75
-        depth = first_row + (k - 1) // 2 + 0.6
-        ax = axes(ax, (7.0, 0.25 * (depth + _RULER + 1.4) + 0.1))
-        self.ax_, self.figure_ = ax, ax.figure
-        low = float(np.floor(ranks[0]))
-        high = max(float(np.ceil(ranks[-1])), low + gap, low + 1.0)
-        ax.set_xlim(low, high)
-        ax.set_ylim(depth, -_RULER - 1.2)
-        ax.set_axis_off()
-        self._draw_axis(low, high)
-        for (first, last), level in zip(self._spans, levels, strict=True):
-            y = _FIRST_BAR + _BAR_GAP * level
-            reach = 0.008 * (high - low)
-            self.bars_ += ax.plot(
-                [ranks[first] - reach, ranks[last] + reach], [y, y], color=INK, linewidth=3.2,
-                solid_capstyle="round", clip_on=False, zorder=3,
-            )  # fmt: skip
-        self.labels_ = {}
-        half = (k + 1) // 2
-        for place, i in enumerate(self._order):
-            on_left = place < half
-            y = first_row + (place if on_left else k - 1 - place)
-            edge = low if on_left else high
-            outside = edge + (-0.015 if on_left else 0.015) * (high - low)
-            color = PALETTE[0] if place == 0 else INK
-            ax.plot(
-                [ranks[place], ranks[place], outside], [0.0, y, y], color=color if place == 0
-                else MUTED, linewidth=0.9, clip_on=False, zorder=2,
-            )  # fmt: skip
-            name, rank = self.names[i], f"{ranks[place]:.2f}"
-            self.labels_[name] = ax.text(
-                outside + (-0.005 if on_left else 0.005) * (high - low),
-                y,
-                f"{name}  {rank}" if on_left else f"{rank}  {name}",
-                ha="right" if on_left else "left",
-                va="center",
-                color=color,
-                fontsize=SMALL,
-                clip_on=False,
-            )
-        (self.marks_,) = ax.plot(
-            ranks, np.zeros(k), "o", color=INK, markersize=4, clip_on=False, zorder=4
-        )
-        return self
+        """Draw a bar per method, as wide as the critical difference."""
+        import pandas as pd
 
-    def _draw_axis(self, low: float, high: float) -> None:
-        ax, gap = self.ax_, self.critical_difference
-        self.bars_: list[Any] = []
-        ax.plot([low, high], [0.0, 0.0], color=INK, linewidth=1.0, clip_on=False)
-        last = min(int(np.floor(high)), len(self.names))
-        for tick in range(int(low), last + 1):
-            ax.plot([tick, tick], [-0.22, 0.0], color=INK, linewidth=1.0, clip_on=False)
-            ax.text(tick, -0.35, f"{tick}", ha="center", va="bottom", fontsize=SMALL, color=INK)
-        (self.ruler_,) = ax.plot(
-            [low, low + gap], [-_RULER, -_RULER], color=INK, linewidth=1.6, marker="|",
-            markersize=7, clip_on=False,
-        )  # fmt: skip
-        words = f"critical difference {gap:.2f}  (α = {self.alpha:g}, {self.n_datasets} data sets"
+        means = pd.Series(self.ranks, index=self.names).iloc[self._order]
+        self.ax_ = draw_ranks(means, self.critical_difference, self.n_datasets, np.nan, ax)
+        self.figure_ = self.ax_.figure
+        words = f"bars: critical difference {self.critical_difference:.2f} (α = {self.alpha:g})"
         if self.p_value is not None:
             words += f"; Friedman p = {self.p_value:.2g}"
-        ax.text(
-            low, -_RULER - 0.4, f"{words})", ha="left", va="bottom", fontsize=SMALL, color=MUTED
-        )
-        ax.text(
-            high + 0.02 * (high - low),
-            -0.1,
-            "mean rank, 1 = best",
-            ha="left",
-            va="center",
-            fontsize=SMALL,
-            color=MUTED,
-        )
+        self.ax_.set_xlabel(f"mean rank over {self.n_datasets} data sets, 1 = best\n{words}")
+        return self
 
 
 def _spans(ranks: Floats, gap: float) -> list[tuple[int, int]]:
@@ -680,15 +610,3 @@ def _spans(ranks: Floats, gap: float) -> list[tuple[int, int]]:
         if last > first and (not spans or last > spans[-1][1]):
             spans.append((first, last))
     return spans
-
-
-def _levels(spans: list[tuple[int, int]]) -> list[int]:
-    """Height of each bar, such that bars of one height do not touch."""
-    ends: list[int] = []  # where the last bar of each height ends
-    levels: list[int] = []
-    for first, last in spans:
-        free = [level for level, end in enumerate(ends) if end < first]
-        level = free[0] if free else len(ends)
-        ends[level : level + 1] = [last]
-        levels.append(level)
-    return levels
