@@ -43,7 +43,6 @@ OLD = {
     "full/held_out_cost": "no versions and no load; CostBoostClassifier has changed since",
     "gbm_speed": "measured by 0.1.0 with edited source",
     "held_out_cost": "four commits, some with edited source; no versions and no load",
-    "member_choices": "no load; it has a linear member that is gone",
     "multiclass_speed": "measured by 0.1.0 with edited source",
     "out_of_core": "measured by 0.1.0 with edited source",
     "scale": "measured by 0.1.0 with edited source",

@@ -122,9 +122,11 @@ def test_what_comes_next_follows_from_the_verdict(world: World, tmp_path: Path) 
     pl.DataFrame({"x": rng.normal(size=300), "y": rng.permutation([0, 1] * 150)}).write_csv(noise)
     fast = ("--set", "effort=fast", "-o", tmp_path / "m.costboost")
     costs = ("--target", "y", "--cost", "fn=1", "--cost", "fp=1")
-    said = " ".join(run("fit", noise, *costs, *fast).stdout.split())
-    assert "cannot tell yet whether the model pays" in said or "does not pay" in said
-    assert f"costboost compare {noise}" in said and "costboost predict" not in said
+    said = run("fit", noise, *costs, *fast).stdout
+    plain = " ".join(said.split())
+    assert "cannot tell yet whether the model pays" in plain or "does not pay" in plain
+    said = "".join(said.split())  # long paths are broken anywhere
+    assert f"costboostcompare{noise}" in said and "costboostpredict" not in said
     said = run("fit", world.train, *COSTS, *SMALL, *fast).stdout
     assert "The model pays" in said and "costboost predict" in said
 

@@ -126,7 +126,7 @@ def test_training_lowers_loss_and_cost(name, engine, api, data, fresh):
     X, y, T, t = data[0], target(data, name), fresh[0], target(fresh, name)
     loss = Squared() if name == "own" else LOSSES[name]
     matrix, k = matrix_of(name), 1 if name in BINARY else 3
-    made = objective(loss, cost_matrix=matrix, engine=engine, api=api)
+    made = objective(loss, cost_matrix=matrix, engine=engine)
     scores = train(engine, api, made, X, y, at=np.concatenate([X, T]), k=k)
     values = [mean_loss(loss, y, F[: len(X)], matrix) for F in scores]
     assert values[-1] < 0.95 * values[0]
@@ -147,9 +147,9 @@ def test_costs_of_rows_and_weights_reach_the_engine(name, engine, api, data):
     k = 1 if name in BINARY else 3
     matrices = per_row(fn=4.0, fp=0.5, n=len(y)) if k == 1 else np.repeat(MATRIX[None], len(y), 0)
     weight = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
-    made = objective(name, matrices, engine=engine, api=api)
+    made = objective(name, matrices, engine=engine)
     one = train(engine, api, made, X, y, k=k, weight=weight, rounds=3)
-    made = objective(name, cost_matrix=matrix_of(name), engine=engine, api=api)
+    made = objective(name, cost_matrix=matrix_of(name), engine=engine)
     other = train(engine, api, made, X, y, k=k, weight=weight, rounds=3)
     plain = train(engine, api, made, X, y, k=k, rounds=3)
     np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
@@ -179,7 +179,7 @@ def test_unit_cost_logistic_is_lightgbm_binary(data):
 @pytest.mark.parametrize("name", ["cost_logistic", "gll"])
 def test_xgboost_classifier_predicts_the_decision(name, data):
     X, y = data[0], target(data, name)
-    made = objective(name, cost_matrix=matrix_of(name), engine="xgboost", api="sklearn")
+    made = objective(name, cost_matrix=matrix_of(name), engine="xgboost")
     model = clone(xgboost.XGBClassifier(objective=made, n_estimators=5, n_jobs=1)).fit(X, y)
     scores = model.predict(X, output_margin=True)
     np.testing.assert_array_equal(model.predict(X), decide(scores, name))
@@ -405,7 +405,7 @@ def test_metric_in_training(name, engine, api, measure, data):
     rows = (
         Costs.resolve(matrix, classes=np.arange(k)).matrix * np.linspace(1, 3, 300)[:, None, None]
     )
-    options = {"engine": engine, "api": api}
+    options = {"engine": engine}
     made = objective(name, cost_matrix=matrix, **options)
     metric = cost_metric(name, rows, cost_matrix=matrix, measure=measure, **options)
     parts = X[:300], y[:300], X[300:], y[300:], w
@@ -532,7 +532,6 @@ Y, S1, S3 = np.array([0, 1, 1, 0]), np.zeros(4), np.zeros((4, 3))
         (lambda: objective(["gll"]), "'loss' parameter of objective"),
         (lambda: objective(PNorm()), "loss of scores"),
         (lambda: objective("gll", engine="catboost"), "'engine' parameter.*'catboost'"),
-        (lambda: objective("gll", api="dask"), "'api' parameter.*'dask'"),
         (lambda: cost_metric("gll", measure="auc"), "'measure' parameter.*'auc'"),
         (lambda: objective("gll").derivatives(Y, S1), r"score per class.*\(4,\).*num_class"),
         (lambda: objective("cost_logistic").derivatives(Y, S3), r"one score per row.*\(4, 3\)"),

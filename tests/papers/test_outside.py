@@ -25,7 +25,9 @@ class Made:
         self.costs[:, 0, 1] = 1.0
 
 
-@pytest.mark.parametrize("item", [bahnsen2015.ITEMS[0], hoppner2022.ITEMS[0]], ids=str)
+@pytest.mark.parametrize(
+    "item", [bahnsen2015.ITEMS[0], hoppner2022.ITEMS[0]], ids=lambda i: i.paper
+)
 def test_every_method_saves(item, monkeypatch):
     made = Made()
     monkeypatch.setattr("costboost.datasets.load", lambda name: made)
@@ -36,7 +38,9 @@ def test_every_method_saves(item, monkeypatch):
         assert -1 < saved < 1, task.algorithm
 
 
-@pytest.mark.parametrize("item", [bahnsen2015.ITEMS[0], hoppner2022.ITEMS[0]], ids=str)
+@pytest.mark.parametrize(
+    "item", [bahnsen2015.ITEMS[0], hoppner2022.ITEMS[0]], ids=lambda i: i.paper
+)
 def test_table_of_savings(item):
     values = {
         (name, method, "", split, "savings"): 0.4 + 0.01 * split

@@ -18,7 +18,6 @@ from costboost.losses.kernels import store
 # Gradient and Hessian, in single precision as the engines sum them.
 Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 EngineName: TypeAlias = Literal["lightgbm", "xgboost"]
-API: TypeAlias = Literal["auto", "native", "sklearn"]
 Measure: TypeAlias = Literal["mean_cost", "savings", "avoidable_cost"]
 
 # Largest cost whose gradients are numbers of single precision.
@@ -36,7 +35,6 @@ def objective(
     *,
     cost_matrix: Any = None,
     engine: EngineName = "lightgbm",
-    api: API = "auto",
 ) -> Objective:
     """Make a loss of the library the training objective of LightGBM or XGBoost.
 
@@ -59,9 +57,7 @@ def objective(
         every mistake costs 1. The classes are the codes, so ``{"fn": 5, "fp": 1}`` has the
         positive class 1.
     engine : {"lightgbm", "xgboost"}, default="lightgbm"
-        The library that grows the trees.
-    api : {"auto", "native", "sklearn"}, default="auto"
-        Not needed: whether its own ``train`` calls or its scikit-learn estimator is found out.
+        The library that grows the trees; by its own ``train`` or by its scikit-learn estimator.
 
     Returns
     -------
@@ -101,7 +97,7 @@ def objective(
     >>> decide(booster.predict(X), "gll")[::50]
     array([0, 1, 2])
     """
-    _check_engine(engine, api, "objective")
+    _check_engine(engine, "objective")
     known = named_loss(loss, "objective")
     if known.is_binary and costs is None and cost_matrix is not None:
         # Two classes are certain, so bad costs need not wait for the first round.
@@ -237,7 +233,6 @@ def cost_metric(
     cost_matrix: Any = None,
     measure: Measure = "mean_cost",
     engine: EngineName = "lightgbm",
-    api: API = "auto",
 ) -> CostMetric:
     """Make the realised cost the evaluation metric of LightGBM or XGBoost.
 
@@ -260,8 +255,6 @@ def cost_metric(
         minimises every metric, so it is told one minus the share, ``"one_minus_savings"``.
     engine : {"lightgbm", "xgboost"}, default="lightgbm"
         The library that grows the trees.
-    api : {"auto", "native", "sklearn"}, default="auto"
-        Not needed: whether its own ``train`` calls or its scikit-learn estimator is found out.
 
     Returns
     -------
@@ -281,7 +274,7 @@ def cost_metric(
             f"The 'measure' parameter of cost_metric must be one of {list(_MEASURES)}. Got "
             f"{measure!r} instead."
         )
-    _check_engine(engine, api, "cost_metric")
+    _check_engine(engine, "cost_metric")
     known = loss if isinstance(loss, Objective) else named_loss(loss, "cost_metric")
     return CostMetric(known, costs, cost_matrix, measure, engine)
 
@@ -474,17 +467,13 @@ def probability(
     return np.asarray(known.class_probabilities(F, costs.average()))
 
 
-def _check_engine(engine: str, api: str, owner: str) -> None:
+def _check_engine(engine: str, owner: str) -> None:
     """Raise an error for an unknown engine, or one that is not installed."""
-    for name, value, options in (
-        ("engine", engine, ["lightgbm", "xgboost"]),
-        ("api", api, ["auto", "native", "sklearn"]),
-    ):
-        if value not in options:
-            raise ValueError(
-                f"The {name!r} parameter of {owner} must be one of {options}. Got {value!r} "
-                "instead."
-            )
+    options = ["lightgbm", "xgboost"]
+    if engine not in options:
+        raise ValueError(
+            f"The 'engine' parameter of {owner} must be one of {options}. Got {engine!r} instead."
+        )
     if find_spec(engine) is None:
         raise ImportError(
             f"{owner} with engine={engine!r} needs {engine}, which is not installed: "

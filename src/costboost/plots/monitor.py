@@ -46,8 +46,7 @@ class MonitorDisplay(Display):
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from costboost._words import money, number
-    from costboost.monitor import Check
+    >>> from costboost.monitor import Check
     >>> from costboost.plots import MonitorDisplay
     >>> checks = [
     ...     Check("amount", "feature", 31.0, 52.0, 1e-6, 2e-6, True),
