@@ -64,8 +64,8 @@ PAPERS = (
         "functions”, KDD 2008.",
         "Draw a sample in each round, `LpCSBClassifier(resample=True)`: it lowers the cost of "
         "p = 2 on all eight sets with both kinds of LightGBM trees, and on the seven sets where "
-        "it was tried with C4.5 (table1). As printed, p = 2 costs more than CSB2 on all eight with "
-        "C4.5. Compare with one decision for all rows first: on two of the eight sets it is "
+        "it was tried with C4.5 (table1). As printed, p = 2 costs more than CSB2 on seven of eight "
+        "with C4.5. Compare with one decision for all rows first: on two of the eight sets it is "
         "cheaper than every method with LightGBM trees of 16 leaves.",
     ),
     Paper(
