@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -476,6 +477,10 @@ def _index_page(
         for paper, results, overall in index
         for claim in _claims(paper, results, overall)
     ]
+    counts = Counter(claim["here"] for claim in verdicts)
+    if counts:
+        told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+        lines += [f"{len(verdicts)} claims: {told}.", ""]
     lines += [markdown_table(pd.DataFrame(verdicts)) if verdicts else "None yet.", ""]
     changed = [
         {

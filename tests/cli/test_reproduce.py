@@ -212,3 +212,14 @@ def test_pages_that_cannot_be_written_are_named(toy, tmp_path):
     result = command("--pages", "--output", tmp_path / "none", "--docs", tmp_path / "taken")
     assert result.exit_code == 1
     assert "taken" in result.output.replace("\n", "")
+
+
+def test_rows_beside_the_pages_are_the_start_unless_fresh(toy, tmp_path):
+    docs = ("--docs", tmp_path / "docs", "--jobs", 1)
+    first = command("toy", "--pages", "--output", tmp_path / "first", *docs)
+    assert "48 tasks done now" in first.output, first.output
+    assert (tmp_path / "docs" / "rows" / "toy-table1.csv.gz").is_file()
+    later = command("toy", "table1", "--output", tmp_path / "later", *docs)
+    assert "toy table1: 0 tasks done now, 48 done earlier" in later.output, later.output
+    fresh = command("toy", "table1", "--fresh", "--output", tmp_path / "fresh", *docs)
+    assert "toy table1: 48 tasks done now, 0 done earlier" in fresh.output, fresh.output

@@ -165,13 +165,11 @@ class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         feature_types: Sequence[str] | None = None,
         max_features: int | None = 2000,
         normalize: bool = True,
-        shape: tuple[int, int] | None = None,
         random_state: Any = None,
     ) -> None:
         self.feature_types = feature_types
         self.max_features = max_features
         self.normalize = normalize
-        self.shape = shape
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
@@ -269,15 +267,10 @@ class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _stack(self, X: ArrayLike) -> AnyArray:
         """The windows as (n, h, w)."""
         pixels = np.asarray(X)
-        if pixels.ndim == 2 and self.shape is not None:
-            h, w = self.shape
-            if pixels.shape[1] == h * w:
-                pixels = pixels.reshape(-1, h, w)
         if pixels.ndim != 3:
             raise ValueError(
-                f"X of {type(self).__name__} must be a stack of grey windows, (n, h, w), or flat "
-                f"pixels, (n, h * w), together with shape=(h, w); got an array of shape "
-                f"{pixels.shape} and shape={self.shape!r}."
+                f"X of {type(self).__name__} must be a stack of grey windows, (n, h, w); got an "
+                f"array of shape {pixels.shape}. Flat pixels: X.reshape(-1, h, w)."
             )
         if not np.isfinite(pixels).all():
             raise ValueError(
