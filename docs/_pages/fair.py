@@ -51,7 +51,7 @@ RIVALS = {
 }
 HEAD = (
     "| algorithm | problems | as printed | tuned | its loss | CostBoost | tuned less CostBoost | \
-cheaper, dearer on | seconds |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+cheaper, costlier on | seconds |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
 )
 
 
@@ -81,8 +81,8 @@ def section() -> str:
         "the loss that the algorithm descends, in `CostBoostClassifier(loss=...)`. All scores are "
         "shares of the avoidable cost on held-out rows; *tuned*, *its loss* and *CostBoost* are "
         "means over the problems that the algorithm takes. The difference has a 95 % interval over "
-        f"problems; *cheaper* and *dearer* count problems that differ by {TIE:g} or more. To have "
-        f"all sets measured, at most 1,000 rows were trained on and there is "
+        f"problems; *cheaper* and *costlier* count problems that differ by {TIE:g} or more. To "
+        f"have all sets measured, at most 1,000 rows were trained on and there is "
         f"{rows['split'].nunique()} split: single problems are noisy.",
         "",
         *_findings(published, scores),
