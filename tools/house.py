@@ -101,7 +101,7 @@ class Walk:
         if own and not code.co_name.startswith("<"):
             file = Path(code.co_filename).relative_to(SOURCE / "costboost").as_posix()
             self.functions.add((file, code.co_qualname))
-        if own or code.co_filename.startswith("<"):  # generated __init__ of dataclasses
+        if own or code.co_filename == "<string>":  # generated __init__ of dataclasses
             for name in ("self", "cls", "_cls"):
                 subject = frame.f_locals.get(name)
                 kind = subject if isinstance(subject, type) else type(subject)
