@@ -100,7 +100,7 @@ def weights(name: str, xlabel: str = "margin  y F") -> Panel:
 def objective(name: str) -> Panel:
     """A member of Cai's family, after one round."""
     parts = OBJECTIVES[name]
-    a, b = parts.coefficients(SIGNS, COSTS)
+    a, b = np.broadcast_arrays(*parts.coefficients(SIGNS, COSTS))
     start = COSTS if parts.init == "cost" else np.ones(2)
 
     def draw(ax: Axes) -> None:
