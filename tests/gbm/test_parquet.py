@@ -121,7 +121,7 @@ def test_a_function_and_expressions_as_cost_matrix(tmp_path):
 @pytest.mark.parametrize(("loss", "k"), [("cost_logistic", 2), ("gll", 3), ("expected_cost", 3)])
 @pytest.mark.parametrize("by_row", [False, True])
 def test_losses_with_the_costs_inside(tmp_path, loss, k, by_row):
-    frame = table(n_classes=k)
+    frame = table(n_classes=k).assign(weight=lambda f: 1 + f["count"])
     matrix = np.array([[0, 1, 4], [5, 0, 2], [3, 6, 0]])[:k, :k] * 1.0
     costs = None
 
@@ -131,11 +131,11 @@ def test_losses_with_the_costs_inside(tmp_path, loss, k, by_row):
     if by_row:
         costs = costs_of
     ours = small(cost_matrix=matrix, loss=loss).fit_parquet(
-        written(tmp_path, frame), "label", costs=costs, batch_rows=110
+        written(tmp_path, frame), "label", costs=costs, sample_weight="weight", batch_rows=110
     )
-    X = frame.drop(columns="label")
+    X, weights = frame.drop(columns=["label", "weight"]), frame["weight"]
     theirs = small(cost_matrix=matrix, loss=loss)
-    theirs.fit(X, frame["label"], costs=costs_of(frame) if by_row else None)
+    theirs.fit(X, frame["label"], weights, costs=costs_of(frame) if by_row else None)
     assert list(ours.heads_) == ["decision"]
     assert ours.n_iter_ == theirs.n_iter_
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
