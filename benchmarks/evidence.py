@@ -44,15 +44,9 @@ from costboost_papers.run import source_commit
 PYTHON = sys.executable
 PAGES = ("choosing", "gain", "scale", "effort", "papers", "walk")
 SUMMARIES = ROOT / "docs" / "papers" / "summaries"
-# Options of the held-out comparison: the efforts beside AutoGluon, and sets with all their rows.
-EFFORT = (
-    "--output benchmarks/results/effort --splits 1 --methods "
-    '"CostBoost;CostBoost, effort=fast;CostBoost, effort=high;AutoGluon + Bayes;'
-    "CatBoost bagged + Bayes;CatBoost early-stopped + Bayes;logistic regression + Bayes;"
-    'RandomForest + Bayes"'
-)
+# Of the held-out comparison: sets with all their rows.
 FULL = (
-    "--output benchmarks/results/full --splits 1 --methods "
+    "--splits 1 --methods "
     '"CostBoost;CostBoost, effort=fast;LightGBM early-stopped + Bayes;AutoGluon + Bayes" --sets '
     '"adult (all rows),bankmarketing (all rows),creditscoring1 (all rows),'
     'credit_default (all rows)"'
@@ -137,11 +131,9 @@ def steps() -> list[Step]:
         ),
         bench(40, "-m benchmarks.fair", "fair", grows=True),
         bench(
-            450, "make bench-cost && make bench-rivals ARGS=--splits=3", "held_out_cost",
-            grows=True,
+            240, f"make bench-cost && make bench-rivals && make bench-rivals 'ARGS={FULL}'",
+            "held_out_cost", grows=True,
         ),
-        bench(200, f"make bench-rivals 'ARGS={EFFORT}'", "effort/held_out_cost", grows=True),
-        bench(200, f"make bench-rivals 'ARGS={FULL}'", "full/held_out_cost", grows=True),
         bench(2, "benchmarks/walk.py", "walk", timed=True),
         bench(1, "benchmarks/decisions_speed.py decisions_speed", "decisions_speed", timed=True),
         bench(10, "make bench", "speed", "multiclass_speed", timed=True),

@@ -25,8 +25,6 @@ Words = str | Mapping[str, str] | None
 COSTS = r"CostBoostClassifier|[Ss]avings|cost_matrix_"
 CONCERNED = {
     "held_out_cost": COSTS,
-    "effort/held_out_cost": COSTS,
-    "full/held_out_cost": COSTS,
     "classifier_choices": COSTS,
     "member_choices": COSTS,
     "stopping": r"early_stopping|vote",
@@ -39,8 +37,6 @@ OLD = {
     "classifier_speed": "no load",
     "dask_speed": "measured by 0.1.0 with edited source",
     "decisions_speed": "measured by 0.1.0, no load",
-    "effort/held_out_cost": "no versions and no load; CostBoostClassifier has changed since",
-    "full/held_out_cost": "no versions and no load; CostBoostClassifier has changed since",
     "gbm_speed": "measured by 0.1.0 with edited source",
     "held_out_cost": "four commits, some with edited source; no versions and no load",
     "multiclass_speed": "measured by 0.1.0 with edited source",

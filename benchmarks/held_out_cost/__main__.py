@@ -39,8 +39,7 @@ def main() -> None:
     results = Path(__file__).parents[1] / "results"
     # A quick look must not overwrite the figures of a full run.
     folder = options.output or (Path(tempfile.gettempdir()) / NAME if options.quick else results)
-    # Problems with all rows are others: averages over the usual ones must not mix with them.
-    path = folder / f"{NAME}{'-full' if options.full else ''}.csv"
+    path = folder / f"{NAME}.csv"
     if options.command == "run":
         if options.anew:
             path.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -31,7 +30,9 @@ from benchmarks.held_out_cost.problems import (
 from benchmarks.held_out_cost.rivals import FOREST_TREES, PASSES, TIME_LIMIT
 from benchmarks.held_out_cost.statistics import TIE, Duel, duel, method_ranks, record, score_table
 from benchmarks.held_out_cost.tables import markdown
+from scipy.stats import sem, t
 
+LARGE = 1_000  # rows of a set that is no small one
 NOISE = 0.003  # scores closer than this are called equal: a new seed alone moves them by 0.002
 GROUPS = {"per row": "Costs per row", "binary": "Two classes", "multi-class": "Many classes"}
 
@@ -40,14 +41,12 @@ def write(path: Path) -> Path:
     """Write the page and its figures beside the rows in ``path``."""
     rows = pd.read_csv(path, keep_default_na=False, na_values=[""])
     rows["problem"] = rows["data"] + ", " + rows["costs"]
-    source_file = path.with_suffix(".json")
-    source = json.loads(source_file.read_text()) if source_file.exists() else {}
     page = path.with_suffix(".md")
-    page.write_text(compose(rows, source, path))
+    page.write_text(compose(rows, path))
     return page
 
 
-def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
+def compose(rows: pd.DataFrame, path: Path) -> str:
     """The page; figures are written on the way."""
     is_full = rows["data"].str.endswith(ALL_ROWS)
     everything, full, rows = rows, rows[is_full], rows[~is_full]
@@ -60,7 +59,7 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
     parts = {name: part for name, part in parts.items() if len(part)}
     if not parts:  # of `--full`
         head = ["# What is paid on rows not seen in training: all rows of the large sets", ""]
-        text = [*head, _intro(full, source), "", *_full_sizes(full), *_against_autogluon(full)]
+        text = [*head, _intro(full), "", *_full_sizes(full), *_against_autogluon(full)]
         return "\n".join([*text, *_failures(everything)]) + "\n"
     headline = next(iter(parts))
     text = [
@@ -68,7 +67,7 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
         "",
         "Written by `python -m benchmarks.held_out_cost report`; do not edit.",
         "",
-        _intro(main, source),
+        _intro(main),
         "",
         "## Summary",
         "",
@@ -118,13 +117,12 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
 # -- sections -----------------------------------------------------------------------------------
 
 
-def _intro(rows: pd.DataFrame, source: dict[str, str]) -> str:
+def _intro(rows: pd.DataFrame) -> str:
     sets, problems = rows["data"].nunique(), rows["problem"].nunique()
     splits = rows.groupby("problem")["split"].nunique().max()
     made = ", ".join(_commits(rows))
-    # Rows of earlier versions have them in a file beside theirs.
-    known = rows["versions"].dropna().unique() if "versions" in rows else [*source.values()][-2:]
-    told = "; ".join(", ".join(one.split()).replace("==", " ") for one in known if "==" in one)
+    known = rows["versions"].dropna().unique() if "versions" in rows else []
+    told = "; ".join(", ".join(one.split()).replace("==", " ") for one in known)
     return (
         f"{problems} problems on {sets} data sets, up to {splits} splits each, {len(rows)} rows of "
         "the CSV file of the same name (its problems of hidden costs are apart). "
@@ -271,8 +269,14 @@ def _against_autogluon(rows: pd.DataFrame) -> Iterable[str]:
     """CostBoost at each effort, on the splits that both finished."""
     lines = []
     for ours in OURS:
-        for part, mine in (("untouched", 0), ("development", 1)):
-            own = rows[(rows["development"] == mine) & rows["method"].isin((ours, AUTOGLUON))]
+        large = rows["n_train"] + rows["n_test"] >= LARGE
+        untouched = rows["development"] == 0
+        for part, mine in {
+            "untouched": untouched,
+            f"untouched of {LARGE:,} rows or more": untouched & large,
+            "development": ~untouched,
+        }.items():
+            own = rows[mine & rows["method"].isin((ours, AUTOGLUON))]
             found = duel(own, ours, AUTOGLUON)
             if found is None:
                 continue
@@ -280,22 +284,28 @@ def _against_autogluon(rows: pd.DataFrame) -> Iterable[str]:
                 index=["problem", "split"], columns="method", values="fit_seconds"
             ).dropna()  # fmt: skip
             gaps = found.problems["difference"]
+            # Problems of a set share rows: the interval is over sets.
+            by_set = found.problems.groupby("data")["difference"].mean()
+            half = sem(by_set) * t.ppf(0.975, len(by_set) - 1) if len(by_set) > 1 else np.nan
             lines.append(
                 {
-                    "method": ours, "sets": part, "problems": len(gaps),
+                    "method": ours, "sets": f"{part}, {len(by_set)}", "problems": len(gaps),
                     "won / tied / lost": " / ".join(map(str, record(gaps, NOISE))),
-                    "mean difference": gaps.mean(), "worst": gaps.min(),
+                    "mean difference": gaps.mean(), "by set": by_set.mean(), "±": half,
+                    "worst": gaps.min(),
                     "CPU": wide[ours].sum() / wide[AUTOGLUON].sum(),
                 }
             )  # fmt: skip
     if lines:
         yield from ("## CostBoost against AutoGluon", "")
         yield (
-            f"On the splits that both finished; a tie is within {NOISE:g} of the score. *CPU*: "
-            "processor seconds of our trainings / AutoGluon's, all added up. *worst*: the smallest "
-            "difference on one problem."
+            f"On the splits that both finished; a tie is within {NOISE:g} of the score. *By set*: "
+            "the mean over data sets, each the mean of its problems, with the half-width of its "
+            "95 % interval. *CPU*: processor seconds of our trainings / AutoGluon's, all added up. "
+            "*worst*: the smallest difference on one problem."
         )
-        formats = {"mean difference": "{:+.4f}", "worst": "{:+.3f}", "CPU": "{:.3f}"}
+        formats = {"mean difference": "{:+.4f}", "by set": "{:+.4f}", "±": "{:.4f}",
+                   "worst": "{:+.3f}", "CPU": "{:.3f}"}  # fmt: skip
         table = pd.DataFrame(lines).set_index("method")
         yield from ("", markdown(table, formats, index="method"), "")
 

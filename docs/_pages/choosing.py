@@ -15,6 +15,7 @@ from statistics import mean, median
 from typing import Any
 
 import fair
+import results
 from results import DOCS, commits, read, table
 
 import costboost
@@ -107,9 +108,9 @@ def held_out() -> str:
         lambda: defaultdict(list)
     )
     seconds: dict[str, list[float]] = defaultdict(list)
-    rows = read("held_out_cost")
+    rows = results.held_out()
     for row in rows:
-        if row["method"] in METHODS and row["group"] in GROUPS and row["score"]:
+        if row["method"] in METHODS and row["group"] in GROUPS:
             problem = row["group"], row["data"], row["costs"]
             scores[row["method"]][problem].append(float(row["score"]))
             seconds[row["method"]].append(float(row["fit_seconds"]))

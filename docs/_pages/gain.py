@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import linear_regression, mean, median, quantiles
 
-from results import DOCS, NOTE, ROOT, commits, filled, read, signed, table
+from results import DOCS, NOTE, ROOT, commits, filled, held_out, read, signed, table
 
 from costboost_papers import registry
 
@@ -43,11 +43,6 @@ TIE = 0.003  # of the avoidable cost
 
 Row = dict[str, str]
 Problem = tuple[str, str]
-
-
-def measured() -> list[Row]:
-    """The rows of the benchmark, without those that failed."""
-    return [row for row in read("held_out_cost") if row["score"]]
 
 
 def by_problem(
@@ -147,7 +142,7 @@ def _made(rows: list[Row], *methods: str) -> str:
 
 def summary(page: str) -> str:
     """Where the gain is and where not, in a few lines."""
-    rows = measured()
+    rows = held_out()
     small, large = differences(rows).values()
     learned = median(found - means for _, means, found, _ in hidden())
     low, high = quantiles(ratios(rows), n=4)[::2]
@@ -176,7 +171,7 @@ def _points(share: float) -> str:
 
 def page() -> str:
     """The whole page."""
-    rows = measured()
+    rows = held_out()
     problems = by_problem(rows, OURS, "score")
     scores = {method: mean(by_problem(rows, method, "score").values()) for method in METHODS}
     seconds = {method: mean(by_problem(rows, method, "fit_seconds").values()) for method in METHODS}

@@ -22,6 +22,11 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def held_out() -> list[dict[str, str]]:
+    """Rows of the held-out comparison that have a score; sets with all their rows are apart."""
+    return [row for row in read("held_out_cost") if row["score"] and "(all" not in row["data"]]
+
+
 def table(names: Sequence[str], rows: Iterable[Iterable[object]]) -> list[str]:
     """Lines of a table; a name that ends with a colon heads a column of numbers."""
     ends = "".join("---:|" if name.endswith(":") else "---|" for name in names)

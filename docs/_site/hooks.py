@@ -20,10 +20,6 @@ KEPT_ELSEWHERE = {
     "security.md": "SECURITY.md",
     "benchmarks/README.md": "benchmarks/README.md",
     "benchmarks/held_out_cost.md": "benchmarks/results/held_out_cost.md",
-    "benchmarks/effort/held_out_cost.md": "benchmarks/results/effort/held_out_cost.md",
-    "benchmarks/effort/held_out_cost-ranks.png": (
-        "benchmarks/results/effort/held_out_cost-ranks.png"
-    ),
     "benchmarks/classifier_choices.md": "benchmarks/results/classifier_choices.md",
     "benchmarks/held_out_cost-ranks.png": "benchmarks/results/held_out_cost-ranks.png",
     "benchmarks/held_out_cost-differences.png": "benchmarks/results/held_out_cost-differences.png",

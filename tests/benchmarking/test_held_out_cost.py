@@ -148,7 +148,7 @@ def test_two_methods_from_splits_to_page(small, tmp_path):
     # The page is about the default CostBoost: let the one trained here stand for it.
     rows["method"] = rows["method"].replace({FLAGSHIP: "CostBoost"})
     rows["problem"] = rows["data"] + ", " + rows["costs"]
-    page = report.compose(rows, {}, path)
+    page = report.compose(rows, path)
     assert "CostBoost has mean rank" in page
     assert "Costs unknown at decision time" in page
     assert (tmp_path / "rows-ranks.png").stat().st_size > 1000
@@ -480,12 +480,14 @@ def test_the_page_of_partial_rows(rows, tmp_path, monkeypatch):
         monkeypatch.setattr(report, name, lambda *given: None)
 
     def page_of(part):
-        return report.compose(part, {}, tmp_path / "rows.csv")
+        return report.compose(part, tmp_path / "rows.csv")
 
     page = page_of(rows)
     # Only splits that both finished count, for the differences and for the seconds.
-    assert "| CostBoost | untouched | 3 | 1 / 1 / 1 | +0.0293 | -0.010 | 0.100 |" in page
-    assert "| CostBoost | development | 1 | 0 / 0 / 1 |" in page
+    # Differences of 0.1, -0.002 and -0.01: t = 4.303 with two degrees of freedom.
+    means = "+0.0293 | +0.0293 | 0.1524 | -0.010 | 0.100"
+    assert f"| CostBoost | untouched, 3 | 3 | 1 / 1 / 1 | {means} |" in page
+    assert "| CostBoost | development, 1 | 1 | 0 / 0 / 1 |" in page
     assert "| CostBoost | 0.600 (2) |" in section(page, "All rows of the large sets")
     assert "4 problems on 4 data sets" in page  # neither hidden costs nor full sizes
     alone = page_of(rows[rows["data"] == "adult (all rows)"])
