@@ -248,8 +248,6 @@ METHODS: dict[str, Method] = {
         Method(FLAGSHIP, family("CostBoost")),
         Method(FAST, family("CostBoost", effort="fast")),
         Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1)),
-        Method("CostBoost, engine=xgboost", family("CostBoost", engine="xgboost"),
-               most_classes=SOME_CLASSES),
         Method("CostBoost, loss=gll", family("CostBoost", loss="gll"), ("multi-class",),
                SOME_CLASSES),
         Method("CostBoost, costs_known", family("CostBoost", costs_known=True), ("hidden",)),

@@ -475,7 +475,7 @@ def _notes() -> str:
   problems of the set. CostBoost's boosters do not see a cost matrix either; for two classes it is
   trained anew for each ratio all the same (its variants are not), so that its estimates are its
   own.
-- *Left out for time*: CostBoost with XGBoost and with loss=gll above {SOME_CLASSES} classes, Lp-CSB
+- *Left out for time*: CostBoost with loss=gll above {SOME_CLASSES} classes, Lp-CSB
   and MCBoost above {MANY_CLASSES}.
 - *Seconds* are processor time of one thread, child processes included, means over rows; a busy
   machine inflates them. Methods of different environments were not timed side by side.

@@ -27,7 +27,6 @@ TIE = 0.001  # of the score, as in the benchmark's own page
 METHODS = {
     OURS: "`CostBoostClassifier`",
     "CostBoost, ensemble=1": "`CostBoostClassifier(ensemble=1)`",
-    "CostBoost, engine=xgboost": '`CostBoostClassifier(engine="xgboost")`',
     "MinCost": "`MinCostClassifier`",
     "AdaMEC": "`AdaMECClassifier`",
     "AsyBL": "`AsyBLClassifier(learning_rate=0.1)`",
