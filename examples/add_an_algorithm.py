@@ -17,7 +17,7 @@ import numpy as np
 
 from costboost import AdaBoostCClassifier, AdaC2Classifier, check_cost_sensitive, load
 from costboost.boosting import (
-    BinaryBoostingClassifier,
+    BoostingClassifier,
     Recipe,
     VoteRule,
     adaboost_factor,
@@ -42,7 +42,7 @@ def factor(c: np.ndarray, wrong: np.ndarray, alpha: float) -> np.ndarray:
 
 
 @register_algorithm
-class RootCostClassifier(BinaryBoostingClassifier):
+class RootCostClassifier(BoostingClassifier):
     """AdaC2 with the square root of the cost."""
 
     _recipe = Recipe(idea="the root of the cost in front of the exponent", source="this page")

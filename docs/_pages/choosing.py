@@ -167,8 +167,6 @@ def _number(values: list[float]) -> str:
 
 def properties() -> str:
     """What each class does and can do, read off the classes."""
-    from costboost.boosting.classifiers import BinaryBoostingClassifier, BoostingClassifier
-
     lines = [
         "",
         "## All classes",
@@ -185,8 +183,7 @@ def properties() -> str:
     for name in costboost.algorithms.__all__:
         algorithm = getattr(costboost, name)
         module = algorithm.__module__.rsplit(".", 1)[1]
-        boosts = issubclass(algorithm, BoostingClassifier)
-        many = "any" if boosts and not issubclass(algorithm, BinaryBoostingClassifier) else "two"
+        many = "two" if getattr(algorithm, "_is_binary", True) else "any"
         free = "no" if algorithm._needs_classes_as_decisions else "yes"
         card = algorithm._recipe
         lines.append(

@@ -339,7 +339,7 @@ def _space(model: Any, keep: Collection[str], calibrate: bool) -> dict[str, Any]
             own = known[name] if isinstance(known[name], int | float) else low
             kind: Any = IntDistribution if isinstance(low, int) else FloatDistribution
             space[name] = kind(min(low, own), max(high, own), log=ratio)
-    if "early_stopping" in known and getattr(model, "_has_rounds", True):
+    if "early_stopping" in known and not getattr(model, "_draw", None):
         del space["n_estimators"]
         if not known["early_stopping"]:
             space["early_stopping"] = Choice([False, True])

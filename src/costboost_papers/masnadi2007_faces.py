@@ -26,7 +26,7 @@ from costboost.algorithms import (
     CSLogitBoostClassifier,
     CSRealBoostClassifier,
 )
-from costboost.boosting import BinaryProblem
+from costboost.boosting.votes import BinaryProblem
 from costboost.datasets.files import _folder
 from costboost.learners.base import Rows
 from costboost.losses.base import cost_pair
@@ -173,7 +173,7 @@ def scores_of_all(
         problem = BinaryProblem(
             y, np.where(y > 0, C1, 1.0), np.ones(len(y)), costs, cost_pair(costs)
         )
-        schemes.append(model._binary_scheme(problem, model.init or model._default_init))
+        schemes.append(model._scheme(problem))
     histories = boost_together(schemes, learner, max(rounds))
     del learner  # its bins are large
     windows = Windows.of_stack(data.test)

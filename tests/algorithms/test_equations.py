@@ -14,7 +14,6 @@ from costboost.algorithms import (
     CSLogitBoostClassifier,
     CSRealBoostClassifier,
 )
-from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.descent import exponential_step
 from costboost.costs import per_row
 from reference import decide, descent, losses, own_files, votes
@@ -27,11 +26,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 CLASSES = {
     n.removesuffix("Classifier"): getattr(costboost, n) for n in costboost.algorithms.__all__
 }
-VOTE_CLASSES = [
-    name
-    for name, C in CLASSES.items()
-    if issubclass(C, BinaryBoostingClassifier) and hasattr(C, "_rule")
-]
+VOTE_CLASSES = [name for name, C in CLASSES.items() if hasattr(C, "_rule") and C._is_binary]
 
 # A dear class at any ratio must not swallow the other within 20 rounds of every algorithm for the
 # votes to be right, so "everything is +" is no failure here.

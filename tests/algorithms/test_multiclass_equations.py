@@ -26,8 +26,7 @@ from costboost import (
 )
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
-from costboost.boosting.classifiers import BinaryBoostingClassifier, PairVoteClassifier
-from costboost.boosting.multiclass import MulticlassProblem
+from costboost.boosting.multiclass import ClassVotes, MulticlassProblem
 from costboost.learners.adapter import ClassLearner
 from costboost.learners.ensembles import Coordinates, Pairs
 from reference import multiclass, normalised, own_files, pnorm
@@ -499,8 +498,7 @@ def test_the_reference_knows_every_class_of_class_votes():
     found = {
         name.removesuffix("Classifier")
         for name in costboost.algorithms.__all__
-        if hasattr(getattr(costboost, name), "_rule")
-        and not issubclass(getattr(costboost, name), (BinaryBoostingClassifier, PairVoteClassifier))
+        if getattr(getattr(costboost, name), "_scheme_type", None) is ClassVotes
     }
     assert found == set(CLASS_VOTES)
 

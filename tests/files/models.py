@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
-from costboost.boosting.classifiers import BinaryBoostingClassifier, BoostingClassifier
+from costboost.boosting.classifiers import BoostingClassifier
 from costboost.costs import interval, samples
 from costboost.files.state import estimators
 from costboost.learners import C45Classifier, JointC45
@@ -25,10 +25,7 @@ ESTIMATORS = sorted(estimators())
 MULTICLASS = [
     name
     for name in ESTIMATORS
-    if (
-        issubclass(C := getattr(costboost, name), BoostingClassifier)
-        and not issubclass(C, BinaryBoostingClassifier)
-    )
+    if (issubclass(C := getattr(costboost, name), BoostingClassifier) and not C._is_binary)
     or name in ("CostBoostClassifier", "MinCostClassifier")
 ]
 

@@ -8,17 +8,13 @@ import numpy as np
 
 import costboost
 from costboost.algorithms.lozano2008 import VARIANTS
-from costboost.boosting.classifiers import (
-    BinaryBoostingClassifier,
-    BoostingClassifier,
-    SampledClassifier,
-)
+from costboost.boosting import BoostingClassifier
 from costboost.learners import BUILT_IN
 from reference import multiclass
 
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
 BOOSTERS = {name: C for name, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)}
-TWO = {name: C for name, C in BOOSTERS.items() if issubclass(C, BinaryBoostingClassifier)}
+TWO = {name: C for name, C in BOOSTERS.items() if C._is_binary}
 MANY = {name: C for name, C in BOOSTERS.items() if name not in TWO}
 # With the binary algorithms that are not boosting alone (AdaMEC).
 BINARY = {name: C for name, C in ALGORITHMS.items() if name not in MANY}
@@ -52,7 +48,7 @@ CASES = {name: (name, {}) for name in BINARY} | OPTIONS
 DRAWS = {
     case
     for case, (name, _) in OPTIONS.items()
-    if issubclass(MANY[name], SampledClassifier) or case in ("AverageCostClassifier", "LpCSB p=1")
+    if MANY[name]._draw or case in ("AverageCostClassifier", "LpCSB p=1")
 }
 # LightGBM trees in them: categories and missing values welcome.
 TREES = {

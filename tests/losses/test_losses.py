@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from costboost import losses
-from costboost.boosting import BinaryProblem
+from costboost.boosting.votes import BinaryProblem
 from costboost.costs import Costs
 from reference.losses import LOSSES as PLAIN
 

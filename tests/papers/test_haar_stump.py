@@ -103,14 +103,14 @@ def test_bins_count_the_edges_below(windows):
 
 def test_boosting_together_is_boosting_alone(windows):
     X, y = windows
-    from costboost.boosting import BinaryProblem
+    from costboost.boosting.votes import BinaryProblem
     from costboost.losses.base import cost_pair
 
     def schemes():
         for C1, kind in ((3.0, CSAdaBoostClassifier), (3.0, AdaC2Classifier)):
             c = np.where(y > 0, C1, 1.0)
             problem = BinaryProblem(y, c, np.ones(120), (C1, 1.0), cost_pair((C1, 1.0)))
-            yield kind({"fn": C1, "fp": 1.0}, n_estimators=6)._binary_scheme(problem, "balanced")
+            yield kind({"fn": C1, "fp": 1.0}, n_estimators=6, init="balanced")._scheme(problem)
 
     learner = bound(X)
     found = boost_together(list(schemes()), learner, 6)

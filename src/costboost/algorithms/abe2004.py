@@ -6,13 +6,14 @@ KDD 2004, doi:10.1145/1014052.1014056.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from costboost._typing import Bools, Floats, Ints
-from costboost.algorithms.lozano2008 import AveragingClassifier, Variant
-from costboost.boosting import MulticlassProblem, Recipe, SampledClassifier
+from costboost.boosting import BoostingClassifier, Recipe
+from costboost.boosting.multiclass import MulticlassProblem, PNormAveraging
+from costboost.learners.ensembles import stochastic
 
 __all__ = ["DSEClassifier", "GBSEClassifier"]
 
@@ -21,7 +22,7 @@ def _gbse_pairs(H: Floats, C: Floats, right: Bools, p: float) -> Floats:
     return np.asarray((H * C).sum(axis=1, keepdims=True) - C)
 
 
-class GBSEClassifier(AveragingClassifier):
+class GBSEClassifier(BoostingClassifier):
     r"""GBSE: gradient boosting with stochastic ensembles.
 
     .. math:: w_{x,y} = \sum_{y'} H_{t-1}(y'|x)\, C_{x,y'} - C_{x,y}, \qquad
@@ -31,6 +32,11 @@ class GBSEClassifier(AveragingClassifier):
     label 0, with weight \|w\|. The relation h that a binary learner finds on the pairs becomes a
     distribution: the classes it claims share the row; a row without a claim is uniform. The average
     H is the score; `predict_proba` returns it, uncalibrated.
+
+    Parameters
+    ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each decision.
 
     References
     ----------
@@ -47,18 +53,17 @@ class GBSEClassifier(AveragingClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="decisions cheaper than what the ensemble pays are wanted",
-        source="Abe et al. 2004",
-    )
+    _recipe = Recipe("decisions cheaper than what the ensemble pays are wanted", "Abe et al. 2004")
+    _is_binary = False
+    _needs_classes_as_decisions = False
 
-    _variant = Variant(_gbse_pairs, is_stochastic=True)
+    max_leaves: int = 16
 
-    def _parts(self) -> tuple[Variant, float, Literal["harmonic", "bound"], bool]:
-        return self._variant, 1.0, "harmonic", False
+    def _scheme(self, problem: Any, rng: Any = None) -> PNormAveraging:
+        return PNormAveraging(problem, 1.0, pairing=_gbse_pairs, shape=stochastic)
 
 
-class DSEClassifier(SampledClassifier):
+class DSEClassifier(BoostingClassifier):
     r"""DSE: data space expansion, every class right to some degree.
 
     Each round draws pairs (x, y) of the expanded set with probability proportional to
@@ -68,6 +73,19 @@ class DSEClassifier(SampledClassifier):
     and fits a multi-class learner that predicts y from x; the rules vote. A rule without mistakes
     on the weighted pairs has the smallest expected cost. `predict_proba` returns the shares of the
     votes, uncalibrated. Each sample has as many pairs as there are rows.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of samples, each with a classifier of its own.
+    estimator : scikit-learn classifier or None, default=None
+        The classifier of each sample. None is a fully grown decision tree.
+    max_leaves : int, default=8
+        Without effect here: the classifier brings its own limits.
+    n_jobs : int or None, default=None
+        Number of processes of joblib. None is one.
+    verbose : int, default=0
+        Above 0, joblib prints its progress.
 
     References
     ----------
@@ -84,10 +102,9 @@ class DSEClassifier(SampledClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="every class right to some degree, sampled",
-        source="Abe et al. 2004",
-    )
+    _recipe = Recipe("every class right to some degree, sampled", "Abe et al. 2004")
+    _is_binary = False
+    _needs_classes_as_decisions = False
 
     @staticmethod
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost._utils import LEARNING_RATE, Constraint, one_of
-from costboost.boosting import BoostingClassifier, Recipe, Scheme
+from costboost._utils import Constraint, one_of
+from costboost.boosting import BoostingClassifier, Recipe
 from costboost.boosting.multiclass import CoordinateDescent
 from costboost.learners import Learner, Rows
 from costboost.learners.ensembles import Coordinates
@@ -109,8 +109,6 @@ class MCBoostClassifier(BoostingClassifier):
     decision : {"argmax", "bayes"}, default="argmax"
         The largest score, or the smallest expected cost under `predict_proba` and
         ``cost_matrix_``: P-MCBoost is ``loss="mc", decision="bayes"``.
-    learning_rate : float, default=1.0
-        Share of each step that is taken.
     codewords : array of shape (k, k - 1) or None, default=None
         The corner of the simplex that belongs to each class, in the order of ``classes_``: unit
         vectors with the products -1/(k - 1). None takes those of `simplex_codewords`.
@@ -142,17 +140,14 @@ class MCBoostClassifier(BoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="coordinate descent on guess-averse losses of simplex scores: GEL, GLL, MC, Ls, Lt, "
+        "coordinate descent on guess-averse losses of simplex scores: GEL, GLL, MC, Ls, Lt, "
         "your own",
-        source="Beijbom et al. 2014",
+        "Beijbom et al. 2014",
         link="by loss",
     )
-
     _default_estimator = "line"
-    _rules: ClassVar[Mapping[str, Constraint]] = {
-        "learning_rate": LEARNING_RATE,
-        "decision": one_of("argmax", "bayes"),
-    }
+    _is_binary = False
+    _rules: ClassVar[Mapping[str, Constraint]] = {"decision": one_of("argmax", "bayes")}
 
     loss: str | MulticlassLoss = "gll"
     decision: Literal["argmax", "bayes"] = "argmax"
@@ -172,8 +167,7 @@ class MCBoostClassifier(BoostingClassifier):
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         return Coordinates(self._learner(), problem.C.shape[1] - 1).bind(rows)
 
-    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
-        assert isinstance(learner, Coordinates)
+    def _scheme(self, problem: Any, rng: Any = None) -> CoordinateDescent:
         k = problem.C.shape[1]
         self.codewords_ = (
             simplex_codewords(k)
@@ -181,7 +175,7 @@ class MCBoostClassifier(BoostingClassifier):
             else checked_codewords(self.codewords, k, type(self).__name__)
         )
         return CoordinateDescent(
-            self._loss(), problem, self.codewords_, learner, learning_rate=self.learning_rate
+            self._loss(), problem, self.codewords_, learning_rate=self.learning_rate
         )
 
     def _probabilities(self, scores: Floats) -> Floats:

@@ -6,21 +6,15 @@ ICASSP 2008.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import ClassVar, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import LEARNING_RATE, Constraint
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    BinaryProblem,
-    ExponentialDescent,
-    Init,
-    Recipe,
-    Scheme,
-)
+from costboost.boosting import BoostingClassifier, Init, Recipe
+from costboost.boosting.descent import ExponentialDescent
+from costboost.boosting.votes import BinaryProblem
 from costboost.losses import BinaryLoss, CostExponential, WeightedExponential
 
 __all__ = ["OBJECTIVES", "GradientCSBClassifier", "NamedObjective"]
@@ -55,7 +49,7 @@ OBJECTIVES: dict[str, NamedObjective] = {
 }
 
 
-class GradientCSBClassifier(BinaryBoostingClassifier):
+class GradientCSBClassifier(BoostingClassifier):
     r"""Gradient descent on any objective of the cost-sensitive exponential family.
 
     .. math:: \sum_i w^0_i \exp\Bigl(-\sum_t \alpha_t [a_i f_t(x_i) + b_i]\Bigr)
@@ -86,8 +80,6 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
     objective : str or callable, default="asymboost"
         A name of the table, or a function ``(y, c) -> (w0, a, b)`` of the labels in {-1, +1} and
         the error costs, all (n,).
-    learning_rate : float, default=1.0
-        Share of each step that is taken.
 
     Attributes
     ----------
@@ -111,15 +103,13 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="one gradient descent for AdaBoost, AdaCost, AdaC1, AsymBoost and your own "
-        "`(w0, a, b)`",
-        source="Cai et al. 2008",
+        "one gradient descent for AdaBoost, AdaCost, AdaC1, AsymBoost and your own `(w0, a, b)`",
+        "Cai et al. 2008",
         link="by objective",
         parent="AdaBoost",
     )
 
-    _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
-
+    init: Init | None = None
     objective: str | Factory = "asymboost"
     learning_rate: float = 1.0
 
@@ -135,7 +125,7 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
             )
         return OBJECTIVES[self.objective]
 
-    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def _scheme(self, problem: Any, rng: Any = None) -> ExponentialDescent:
         named = self._named()
         if named is not None:
             w0 = problem.initial_weights(self.init or named.init)

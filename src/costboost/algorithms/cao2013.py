@@ -6,27 +6,17 @@ Journal of Software 24(11), 2013, 2584-2596.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any
 
-from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    BinaryProblem,
-    Init,
-    NewtonDescent,
-    Recipe,
-    Scheme,
-    VoteRule,
-    adaboost_factor,
-    cost_ratio_vote,
-)
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
+from costboost.boosting.descent import NewtonDescent
+from costboost.boosting.votes import cost_ratio_vote
 from costboost.losses import AsymmetricLogistic
 
 __all__ = ["AsyBClassifier", "AsyBLClassifier"]
 
 
-class AsyBClassifier(BinaryBoostingClassifier):
+class AsyBClassifier(BoostingClassifier):
     r"""AsyB: cost-weighted exponential loss, with the cost in the vote.
 
     .. math::
@@ -59,16 +49,17 @@ class AsyBClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="cost-weighted exponential loss, cost-weighted vote",
-        source="Cao et al. 2013",
+        "cost-weighted exponential loss, cost-weighted vote",
+        "Cao et al. 2013",
         link="yes",
         parent="AdaBoost",
     )
+    _rule = VoteRule(vote=cost_ratio_vote)
 
-    _rule = VoteRule(vote=cost_ratio_vote, factor=adaboost_factor)
+    init: Init | None = None
 
 
-class AsyBLClassifier(BinaryBoostingClassifier):
+class AsyBLClassifier(BoostingClassifier):
     r"""AsyBL: LogitBoost through the link that the costs shift.
 
     .. math::
@@ -85,14 +76,6 @@ class AsyBLClassifier(BinaryBoostingClassifier):
     halved until it does (if none does, boosting ends): full Newton steps diverge when the costs are
     far apart. Trees at full step soon overfit: lower ``learning_rate``. By default ``init`` is
     ``"uniform"``. Rows with their own costs have their own shift.
-
-    Parameters
-    ----------
-    learning_rate : float, default=1.0
-        Share of each Newton step that is taken.
-    guarded : bool, default=True
-        Whether responses are clipped and steps halved, as described above. False is the algorithm
-        as printed, which may diverge when the costs are far apart.
 
     Attributes
     ----------
@@ -115,27 +98,23 @@ class AsyBLClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="asymmetric logistic loss by Newton steps",
-        source="Cao et al. 2013",
+        "asymmetric logistic loss by Newton steps",
+        "Cao et al. 2013",
         link="yes",
         parent="LogitBoost",
     )
-
     _default_init = "uniform"
     _link = AsymmetricLogistic()
-    _rules: ClassVar[Mapping[str, Constraint]] = {
-        "learning_rate": LEARNING_RATE,
-        "guarded": BOOLEAN,
-    }
 
+    init: Init | None = None
     learning_rate: float = 1.0
     guarded: bool = True
 
-    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def _scheme(self, problem: Any, rng: Any = None) -> NewtonDescent:
         return NewtonDescent(
             self._link,
             problem,
-            problem.initial_weights(init),
+            problem.initial_weights(self._init),
             weighting="newton",
             even_start=False,
             learning_rate=self.learning_rate,

@@ -10,14 +10,8 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import dot
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    BinaryProblem,
-    Recipe,
-    VoteRule,
-    half_log_ratio,
-    margins,
-)
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
+from costboost.boosting.votes import BinaryProblem, half_log_ratio, margins
 
 __all__ = ["AdaCostClassifier"]
 
@@ -46,7 +40,7 @@ class AdaCostRule(VoteRule):
         return super().scaled(c) if at_stake.min() < at_stake.max() else np.zeros_like(c)
 
 
-class AdaCostClassifier(BinaryBoostingClassifier):
+class AdaCostClassifier(BoostingClassifier):
     r"""AdaCost: a cost adjustment β inside the exponent.
 
     .. math::
@@ -83,11 +77,11 @@ class AdaCostClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="costly errors gain weight faster, costly successes lose it slower",
-        source="Fan et al. 1999",
+        "costly errors gain weight faster, costly successes lose it slower", "Fan et al. 1999"
     )
-
     _rule = AdaCostRule(vote=_adacost_vote, factor=_adacost_factor)
+
+    init: Init | None = None
 
     def _remedy(self, problem: BinaryProblem) -> str:
         """AdaCost asks more of its rules than other algorithms do."""

@@ -7,21 +7,29 @@ u = h(x, y*) - h(x, y) in place of y·h(x).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from costboost._typing import Floats
+from costboost._utils import Constraint, one_of
 from costboost.algorithms.fan1999 import AdaCostClassifier
 from costboost.algorithms.ting2000 import csb_factor
-from costboost.boosting import PairVoteClassifier, Recipe, VoteRule, adaboost_vote, margins
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
+from costboost.boosting.multiclass import PairVotes
+from costboost.boosting.votes import margins
 
 __all__ = ["AdaBoostM2Classifier", "AdaCostM2Classifier", "CSB2M2Classifier"]
+
+
+_INIT: Mapping[str, Constraint] = {"init": one_of(None, "cost", "uniform")}
 
 
 def _m2_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
     return np.exp(-alpha * margins(wrong))
 
 
-class AdaBoostM2Classifier(PairVoteClassifier):
+class AdaBoostM2Classifier(BoostingClassifier):
     r"""AdaBoost.M2 with cost-proportional initial weights.
 
     A distribution D over the pairs of rows and wrong classes, a relational rule h(x, y) in {0, 1},
@@ -40,6 +48,13 @@ class AdaBoostM2Classifier(PairVoteClassifier):
     mistakes ends it too, and is kept. `predict_proba` returns the shares of the votes; theory gives
     no link.
 
+    Parameters
+    ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each class.
+    init : {"cost", "uniform"} or None, default=None
+        Initial weights: proportional to the costs, or equal. None is the paper's choice.
+
     References
     ----------
     Y. Freund and R. E. Schapire, "Experiments with a new boosting algorithm", ICML 1996.
@@ -54,15 +69,17 @@ class AdaBoostM2Classifier(PairVoteClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="AdaBoost.M2 started from cost-proportional weights",
-        source="Freund & Schapire 1996",
-    )
+    _recipe = Recipe("AdaBoost.M2 started from cost-proportional weights", "Freund & Schapire 1996")
+    _is_binary = False
+    _scheme_type = PairVotes
+    _rules = _INIT
+    _rule = VoteRule(factor=_m2_factor)
 
-    _rule = VoteRule(vote=adaboost_vote, factor=_m2_factor)
+    max_leaves: int = 16
+    init: Init | None = None
 
 
-class AdaCostM2Classifier(PairVoteClassifier):
+class AdaCostM2Classifier(BoostingClassifier):
     r"""AdaCost for several classes, on the pairs of AdaBoost.M2.
 
     .. math::
@@ -73,6 +90,13 @@ class AdaCostM2Classifier(PairVoteClassifier):
     with u the margin of a pair as in `AdaBoostM2Classifier`, :math:`\beta = \tfrac12 - \tfrac12 c`
     where u > 0 and :math:`\tfrac12 + \tfrac12 c` where u < 0, and c the pair's cost scaled by the
     largest.
+
+    Parameters
+    ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each class.
+    init : {"cost", "uniform"} or None, default=None
+        Initial weights: proportional to the costs, or equal. None is the paper's choice.
 
     References
     ----------
@@ -90,15 +114,17 @@ class AdaCostM2Classifier(PairVoteClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="AdaCost on the pairs of AdaBoost.M2",
-        source="Fan et al. 1999",
-    )
-
+    _recipe = Recipe("AdaCost on the pairs of AdaBoost.M2", "Fan et al. 1999")
+    _is_binary = False
+    _scheme_type = PairVotes
+    _rules = _INIT
     _rule = AdaCostClassifier._rule
 
+    max_leaves: int = 16
+    init: Init | None = None
 
-class CSB2M2Classifier(PairVoteClassifier):
+
+class CSB2M2Classifier(BoostingClassifier):
     r"""CSB2 for several classes, on the pairs of AdaBoost.M2.
 
     .. math:: D \leftarrow D\, \kappa\, e^{-\alpha u} / Z, \qquad
@@ -106,6 +132,13 @@ class CSB2M2Classifier(PairVoteClassifier):
 
     with u and α as in `AdaBoostM2Classifier` and c the pair's cost over the smallest positive one:
     κ is the cost where the pair is wrong (u = -1) and 1 where it is right (u = 1).
+
+    Parameters
+    ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each class.
+    init : {"cost", "uniform"} or None, default=None
+        Initial weights: proportional to the costs, or equal. None is the paper's choice.
 
     References
     ----------
@@ -122,13 +155,14 @@ class CSB2M2Classifier(PairVoteClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="CSB2 on the pairs of AdaBoost.M2",
-        source="Ting 2000",
-    )
-
+    _recipe = Recipe("CSB2 on the pairs of AdaBoost.M2", "Ting 2000")
+    _is_binary = False
+    _scheme_type = PairVotes
+    _rules = _INIT
     _rule = VoteRule(
-        vote=adaboost_vote,
         factor=lambda c, wrong, alpha: csb_factor(c, wrong) * _m2_factor(c, wrong, alpha),
         cost_scale="min",
     )
+
+    max_leaves: int = 16
+    init: Init | None = None

@@ -6,19 +6,12 @@ comparison and improvements", ICDM 2001, doi:10.1109/ICDM.2001.989527.
 
 from __future__ import annotations
 
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    Recipe,
-    SidedVoteScheme,
-    VoteRule,
-    adaboost_factor,
-    adaboost_vote,
-)
+from costboost.boosting import BoostingClassifier, Init, Recipe, SidedVoteScheme, VoteRule
 
 __all__ = ["RareBoostClassifier"]
 
 
-class RareBoostClassifier(BinaryBoostingClassifier):
+class RareBoostClassifier(BoostingClassifier):
     r"""RareBoost-1: two votes per rule, one for what it calls positive and one for the rest.
 
     .. math::
@@ -62,10 +55,12 @@ class RareBoostClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="two votes per rule: one for what it calls positive, one for the rest",
-        source="Joshi et al. 2001",
+        "two votes per rule: one for what it calls positive, one for the rest",
+        "Joshi et al. 2001",
         link="yes",
     )
     _scheme_type = SidedVoteScheme
     _costs_by_init = True
-    _rule = VoteRule(vote=adaboost_vote, factor=adaboost_factor)
+    _rule = VoteRule()
+
+    init: Init | None = None

@@ -6,18 +6,12 @@ AdaBoost", Pattern Recognition Letters 33(3), 2012, doi:10.1016/j.patrec.2011.10
 
 from __future__ import annotations
 
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    Recipe,
-    VoteRule,
-    adaboost_factor,
-    adaboost_vote,
-)
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
 
 __all__ = ["AdaBoostCClassifier"]
 
 
-class AdaBoostCClassifier(BinaryBoostingClassifier):
+class AdaBoostCClassifier(BoostingClassifier):
     r"""AdaBoost with cost-proportional initial weights.
 
     .. math::
@@ -46,11 +40,12 @@ class AdaBoostCClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="AdaBoost started from cost-proportional weights",
-        source="Landesa-Vázquez & Alba-Castro 2012; Cao et al. 2013",
+        "AdaBoost started from cost-proportional weights",
+        "Landesa-Vázquez & Alba-Castro 2012; Cao et al. 2013",
         link="yes",
         parent="AdaBoost",
     )
-
     _costs_by_init = True
-    _rule = VoteRule(vote=adaboost_vote, factor=adaboost_factor)
+    _rule = VoteRule()
+
+    init: Init | None = None

@@ -7,25 +7,17 @@ KDD 2008, doi:10.1145/1401890.1401953.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar, Literal
 
 from costboost._typing import Bools, Floats
 from costboost._utils import Constraint, number, one_of
-from costboost.boosting import BoostingClassifier, Recipe, Scheme
+from costboost.boosting import BoostingClassifier, Recipe
 from costboost.boosting.multiclass import Pairing, PNormAveraging, pseudo_loss_pairs
 from costboost.learners import Learner
 from costboost.learners.adapter import class_learner
+from costboost.learners.ensembles import Shape, stochastic
 
 __all__ = ["AverageCostClassifier", "LpCSBClassifier"]
-
-
-class Variant(NamedTuple):
-    """How a p-norm method asks for its next rule, and what it makes of it."""
-
-    pairing: Pairing | None  # None: a multi-class learner in place of a relational one
-    is_stochastic: bool = False  # whether relations become distributions over the classes
 
 
 def relational_pairs(H: Floats, C: Floats, right: Bools, p: float) -> Floats:
@@ -39,57 +31,16 @@ def adjusted_pairs(H: Floats, C: Floats, right: Bools, p: float) -> Floats:
     return pseudo_loss_pairs(w - w.sum(axis=1, keepdims=True) / C.shape[1], right)
 
 
-VARIANTS: dict[str, Variant] = {
-    "relational": Variant(relational_pairs),
-    "adjusted": Variant(adjusted_pairs, is_stochastic=True),
-    "direct": Variant(None),
+# How a variant asks for its next rule (None: by a multi-class learner in place of a relational
+# one), and what it makes of the relation before it is averaged.
+VARIANTS: dict[str, tuple[Pairing | None, Shape | None]] = {
+    "relational": (relational_pairs, None),
+    "adjusted": (adjusted_pairs, stochastic),
+    "direct": (None, None),
 }
 
 
-class AveragingClassifier(BoostingClassifier):
-    """A recipe that averages rules into H(y|x): a `Variant`, the exponent p and a step.
-
-    Parameters
-    ----------
-    max_leaves : int, default=16
-        Largest number of leaves of the tree of each decision.
-
-    Attributes
-    ----------
-    train_loss_ : array of shape (n_iter_,)
-        The mean p-norm cost on the training rows after each round.
-    """
-
-    max_leaves: int = 16
-
-    _needs_classes_as_decisions = False
-    _variant: ClassVar[Variant]
-    _norm: ClassVar[float] = 1.0
-
-    def _parts(self) -> tuple[Variant, float, Literal["harmonic", "bound"], bool]:
-        """The variant, p, the step, and whether each round draws a sample."""
-        return self._variant, self._norm, "harmonic", True
-
-    def _learner(self) -> Learner:
-        learner = super()._learner()
-        if self._parts()[0].pairing is not None:
-            return learner
-        owner = f"{type(self).__name__}(variant='direct')"
-        return class_learner(learner, owner, of_costs=True)
-
-    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
-        variant, p, step, resample = self._parts()
-        return PNormAveraging(
-            problem,
-            p,
-            pairing=variant.pairing,
-            is_stochastic=variant.is_stochastic,
-            step=step,
-            rng=rng if resample else None,
-        )
-
-
-class LpCSBClassifier(AveragingClassifier):
+class LpCSBClassifier(BoostingClassifier):
     r"""Lp-CSB: boosting on the p-norm of the hypothesis, weighted by the costs.
 
     .. math::
@@ -129,6 +80,8 @@ class LpCSBClassifier(AveragingClassifier):
 
     Parameters
     ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each decision.
     p : float, default=2
         The exponent of the norm, at least 1. With 3 or 4, decisions often cost a little less than
         with 2.
@@ -158,10 +111,11 @@ class LpCSBClassifier(AveragingClassifier):
     """
 
     _recipe = Recipe(
-        idea="boosting on the p-norm of the hypothesis: relational, adjusted or direct",
-        source="Lozano & Abe 2008",
+        "boosting on the p-norm of the hypothesis: relational, adjusted or direct",
+        "Lozano & Abe 2008",
     )
-
+    _is_binary = False
+    _needs_classes_as_decisions = False
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "p": number(1),
         "variant": one_of("relational", "adjusted", "direct"),
@@ -169,17 +123,32 @@ class LpCSBClassifier(AveragingClassifier):
         "resample": Constraint("a boolean or 'auto'", lambda v: isinstance(v, bool) or v == "auto"),
     }
 
+    max_leaves: int = 16
     p: float = 2.0
     variant: Literal["relational", "adjusted", "direct"] = "relational"
     step: Literal["harmonic", "bound"] = "harmonic"
     resample: bool | Literal["auto"] = "auto"
 
-    def _parts(self) -> tuple[Variant, float, Literal["harmonic", "bound"], bool]:
+    def _learner(self) -> Learner:
+        if self.variant != "direct":
+            return super()._learner()
+        owner = f"{type(self).__name__}(variant='direct')"
+        return class_learner(super()._learner(), owner, of_costs=True)
+
+    def _scheme(self, problem: Any, rng: Any = None) -> PNormAveraging:
+        pairing, shape = VARIANTS[self.variant]
         resample = self.p == 1 if self.resample == "auto" else bool(self.resample)
-        return VARIANTS[self.variant], float(self.p), self.step, resample
+        return PNormAveraging(
+            problem,
+            float(self.p),
+            pairing=pairing,
+            shape=shape,
+            step=self.step,
+            rng=rng if resample else None,
+        )
 
 
-class AverageCostClassifier(AveragingClassifier):
+class AverageCostClassifier(BoostingClassifier):
     r"""Average Cost: Lp-CSB-PA with p = 1, averaged over cost-proportionate samples.
 
     .. math:: \tilde w_{x,y} = C_{x,y} - \tfrac1k \sum_{y'} C_{x,y'}
@@ -187,6 +156,11 @@ class AverageCostClassifier(AveragingClassifier):
     A class that costs less than the row's average is wanted, one that costs more is not. The
     weights never change, so every round draws a sample of the pairs. The average of the rules is
     the score; `predict_proba` returns it, uncalibrated.
+
+    Parameters
+    ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each decision.
 
     References
     ----------
@@ -204,9 +178,11 @@ class AverageCostClassifier(AveragingClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="decisions cheaper than the row's average are wanted",
-        source="Margineantu 2001",
-    )
+    _recipe = Recipe("decisions cheaper than the row's average are wanted", "Margineantu 2001")
+    _is_binary = False
+    _needs_classes_as_decisions = False
 
-    _variant = VARIANTS["adjusted"]
+    max_leaves: int = 16
+
+    def _scheme(self, problem: Any, rng: Any = None) -> PNormAveraging:
+        return PNormAveraging(problem, 1.0, pairing=adjusted_pairs, shape=stochastic, rng=rng)

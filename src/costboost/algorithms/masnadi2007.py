@@ -7,27 +7,20 @@ Machine Intelligence 33(2), 2011, 294-309, doi:10.1109/TPAMI.2010.71 (technical 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, one_of
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    BinaryProblem,
-    ExponentialDescent,
-    Init,
-    NewtonDescent,
-    Recipe,
-    Scheme,
-)
+from costboost._utils import Constraint, one_of
+from costboost.boosting import BoostingClassifier, Init, Recipe
+from costboost.boosting.descent import ExponentialDescent, NewtonDescent
 from costboost.learners import JointVotes, LogRatio
 from costboost.losses import CostExponential, CostLogistic
 
 __all__ = ["CSAdaBoostClassifier", "CSLogitBoostClassifier", "CSRealBoostClassifier"]
 
 
-class CSAdaBoostClassifier(BinaryBoostingClassifier):
+class CSAdaBoostClassifier(BoostingClassifier):
     r"""Cost-sensitive AdaBoost: the cost scales the margin, the step is exact.
 
     .. math:: \min_F \; \sum_{+} e^{-C_1 F} + \sum_{-} e^{C_2 F}
@@ -56,11 +49,6 @@ class CSAdaBoostClassifier(BinaryBoostingClassifier):
     small ``learning_rate`` (breast cancer data, misses ten times as costly, 5 folds: cost 143 after
     5 rounds, 240 after 100; with ``learning_rate=0.1`` 110 after 50).
 
-    Parameters
-    ----------
-    learning_rate : float, default=1.0
-        Share of each step that is taken.
-
     Attributes
     ----------
     train_loss_ : array of shape (n_iter_,)
@@ -82,34 +70,32 @@ class CSAdaBoostClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="cost-sensitive exponential loss, stump and vote chosen together",
-        source="Masnadi-Shirazi & Vasconcelos 2011",
+        "cost-sensitive exponential loss, stump and vote chosen together",
+        "Masnadi-Shirazi & Vasconcelos 2011",
         link="yes",
         parent="AdaBoost",
     )
-
     _default_estimator = "stump"
     _default_init = "uniform"
     _link = CostExponential()
-    _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
+    init: Init | None = None
     learning_rate: float = 1.0
 
-    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
-        w, a, b = problem.initial_weights(init), problem.c * problem.y, np.zeros_like(problem.c)
-        if problem.pair is None:
-            return ExponentialDescent(w, a, b, learning_rate=self.learning_rate)
+    def _scheme(self, problem: Any, rng: Any = None) -> ExponentialDescent:
+        # The stump and its step together, where four masses are enough to do so.
+        joint = problem.pair is not None
         return ExponentialDescent(
-            w,
-            a,
-            b,
+            problem.initial_weights(self._init),
+            problem.c * problem.y,
+            np.zeros_like(problem.c),
             learning_rate=self.learning_rate,
-            criterion=JointVotes(*problem.mean_pair),
-            row_weights=lambda w: w,
+            criterion=JointVotes(*problem.mean_pair) if joint else None,
+            row_weights=(lambda w: w) if joint else None,
         )
 
 
-class CSRealBoostClassifier(BinaryBoostingClassifier):
+class CSRealBoostClassifier(BoostingClassifier):
     r"""Cost-sensitive RealBoost: real-valued rules that are the minimising step themselves.
 
     .. math::
@@ -127,11 +113,6 @@ class CSRealBoostClassifier(BinaryBoostingClassifier):
     rows with their own costs, cells weigh rows by their cost and G takes the mean costs; a line
     search along G then makes sure that the loss falls. Default ``init="uniform"`` (the paper's is
     ``"balanced"``).
-
-    Parameters
-    ----------
-    learning_rate : float, default=1.0
-        Share of each step that is taken.
 
     Attributes
     ----------
@@ -154,26 +135,25 @@ class CSRealBoostClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="the same loss with real-valued histogram rules",
-        source="Masnadi-Shirazi & Vasconcelos 2011",
+        "the same loss with real-valued histogram rules",
+        "Masnadi-Shirazi & Vasconcelos 2011",
         link="yes",
         parent="RealBoost",
     )
-
     _default_estimator = "histogram"
     _default_init = "uniform"
     _link = CostExponential()
-    _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
+    init: Init | None = None
     learning_rate: float = 1.0
 
-    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def _scheme(self, problem: Any, rng: Any = None) -> ExponentialDescent:
         C1, C2 = problem.mean_pair
         relative_cost = problem.c / np.where(problem.y > 0, C1, C2)
         # The weights of the scheme sum to 1: half a row's share of that.
         smoothing = 0.5 / max(float(problem.sample_weight.sum()), 1.0)
         return ExponentialDescent(
-            problem.initial_weights(init),
+            problem.initial_weights(self._init),
             problem.c * problem.y,
             np.zeros_like(problem.c),
             learning_rate=self.learning_rate,
@@ -183,7 +163,7 @@ class CSRealBoostClassifier(BinaryBoostingClassifier):
         )
 
 
-class CSLogitBoostClassifier(BinaryBoostingClassifier):
+class CSLogitBoostClassifier(BoostingClassifier):
     r"""Cost-sensitive LogitBoost: Newton steps through the link of the costs.
 
     .. math::
@@ -212,11 +192,6 @@ class CSLogitBoostClassifier(BinaryBoostingClassifier):
     ----------
     weighting : {"boundary", "newton"}, default="boundary"
         Weights of the regression: p(1-p) or p_c(1-p_c), as described above.
-    learning_rate : float, default=1.0
-        Share of each Newton step that is taken.
-    guarded : bool, default=True
-        Whether responses are clipped and steps halved, as described above. False is the algorithm
-        as printed, which may diverge when the costs are far apart.
 
     Attributes
     ----------
@@ -239,30 +214,26 @@ class CSLogitBoostClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="cost-sensitive logistic loss by Newton steps",
-        source="Masnadi-Shirazi & Vasconcelos 2011",
+        "cost-sensitive logistic loss by Newton steps",
+        "Masnadi-Shirazi & Vasconcelos 2011",
         link="yes",
         parent="LogitBoost",
     )
-
     _default_estimator = "line"
     _default_init = "uniform"
     _link = CostLogistic()
-    _rules: ClassVar[Mapping[str, Constraint]] = {
-        "weighting": one_of("boundary", "newton"),
-        "learning_rate": LEARNING_RATE,
-        "guarded": BOOLEAN,
-    }
+    _rules: ClassVar[Mapping[str, Constraint]] = {"weighting": one_of("boundary", "newton")}
 
+    init: Init | None = None
     weighting: Literal["boundary", "newton"] = "boundary"
     learning_rate: float = 1.0
     guarded: bool = True
 
-    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def _scheme(self, problem: Any, rng: Any = None) -> NewtonDescent:
         return NewtonDescent(
             self._link,
             problem,
-            problem.initial_weights(init),
+            problem.initial_weights(self._init),
             weighting=self.weighting,
             even_start=True,
             learning_rate=self.learning_rate,

@@ -112,9 +112,7 @@ class AdaMECClassifier(MinCostClassifier):
     """
 
     _recipe = Recipe(
-        idea="AdaBoost, calibrated, then the cheapest decision",
-        source="Nikolaou et al. 2016",
-        link="yes",
+        "AdaBoost, calibrated, then the cheapest decision", "Nikolaou et al. 2016", link="yes"
     )
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "n_estimators": integer(1),

@@ -8,23 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
 from costboost._typing import Floats
 from costboost._utils import Constraint, one_of
-from costboost.boosting import (
-    BoostingClassifier,
-    Init,
-    Recipe,
-    Scheme,
-    VoteRule,
-    adaboost_vote,
-    two_valued,
-)
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
 from costboost.boosting.multiclass import ClassVotes
+from costboost.boosting.votes import two_valued
 from costboost.learners import Learner
 from costboost.learners.adapter import class_learner
 
@@ -85,14 +78,11 @@ class SAMMEC2Classifier(BoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="SAMME with AdaC2's cost in front of the update",
-        source="So et al. 2021",
-        parent="SAMME",
+        "SAMME with AdaC2's cost in front of the update", "So et al. 2021", parent="SAMME"
     )
-    _rule = VoteRule(
-        vote=adaboost_vote,  # SAMME's is twice this one, and ln(k - 1)
-        factor=lambda c, wrong, alpha: c * two_valued(wrong, math.exp(-alpha), 1.0),
-    )
+    _is_binary = False
+    _scheme_type = ClassVotes  # its vote is twice AdaBoost's, and ln(k - 1)
+    _rule = VoteRule(factor=lambda c, wrong, alpha: c * two_valued(wrong, math.exp(-alpha), 1.0))
     _default_init = "uniform"
     _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
 
@@ -100,11 +90,6 @@ class SAMMEC2Classifier(BoostingClassifier):
 
     def _learner(self) -> Learner:
         return class_learner(super()._learner(), type(self).__name__)
-
-    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
-        return ClassVotes(
-            self._rule, problem, from_costs=(self.init or self._default_init) == "cost"
-        )
 
     def _probabilities(self, scores: Floats) -> Floats:
         return np.asarray(softmax(scores, axis=1))

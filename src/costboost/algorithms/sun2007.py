@@ -10,17 +10,8 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import dot
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    CostScale,
-    Recipe,
-    VoteRule,
-    adaboost_factor,
-    cost_ratio_vote,
-    half_log_ratio,
-    margins,
-)
-from costboost.boosting.classifiers import COST_SCALE
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule, adaboost_factor
+from costboost.boosting.votes import CostScale, cost_ratio_vote, half_log_ratio, margins
 
 __all__ = ["AdaC1Classifier", "AdaC2Classifier", "AdaC3Classifier"]
 
@@ -44,7 +35,7 @@ def _cost_in_exponent(c: Floats, wrong: Floats, alpha: float) -> Floats:
     return np.exp(-alpha * c * margins(wrong))
 
 
-class AdaC1Classifier(BinaryBoostingClassifier):
+class AdaC1Classifier(BoostingClassifier):
     r"""AdaC1: the cost inside the exponent.
 
     .. math::
@@ -80,20 +71,15 @@ class AdaC1Classifier(BinaryBoostingClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="cost inside the exponent of the update",
-        source="Sun et al. 2007",
-        parent="AdaBoost",
-    )
-
+    _recipe = Recipe("cost inside the exponent of the update", "Sun et al. 2007", parent="AdaBoost")
     _default_init = "uniform"
-    _rules = COST_SCALE
     _rule = VoteRule(vote=_bounded_vote, factor=_cost_in_exponent)
 
+    init: Init | None = None
     cost_scale: CostScale = "max"
 
 
-class AdaC2Classifier(BinaryBoostingClassifier):
+class AdaC2Classifier(BoostingClassifier):
     r"""AdaC2: the cost in front of the exponential, in every round.
 
     .. math::
@@ -128,23 +114,18 @@ class AdaC2Classifier(BinaryBoostingClassifier):
     (3,)
     """
 
-    _recipe = Recipe(
-        idea="cost in front of the exponent",
-        source="Sun et al. 2007",
-        parent="AdaBoost",
-    )
-
+    _recipe = Recipe("cost in front of the exponent", "Sun et al. 2007", parent="AdaBoost")
     _default_init = "uniform"
-    _rules = COST_SCALE
     _rule = VoteRule(
         vote=cost_ratio_vote,
         factor=lambda c, wrong, alpha: c * adaboost_factor(c, wrong, alpha),
     )
 
+    init: Init | None = None
     cost_scale: CostScale = "max"
 
 
-class AdaC3Classifier(BinaryBoostingClassifier):
+class AdaC3Classifier(BoostingClassifier):
     r"""AdaC3: the cost both inside the exponent and in front of it.
 
     .. math::
@@ -179,17 +160,12 @@ class AdaC3Classifier(BinaryBoostingClassifier):
     (3,)
     """
 
-    _recipe = Recipe(
-        idea="cost in both places",
-        source="Sun et al. 2007",
-        parent="AdaBoost",
-    )
-
+    _recipe = Recipe("cost in both places", "Sun et al. 2007", parent="AdaBoost")
     _default_init = "uniform"
-    _rules = COST_SCALE
     _rule = VoteRule(
         vote=lambda D, c, wrong: _bounded_vote(c * D, c, wrong),
         factor=lambda c, wrong, alpha: c * _cost_in_exponent(c, wrong, alpha),
     )
 
+    init: Init | None = None
     cost_scale: CostScale = "max"

@@ -8,16 +8,8 @@ from __future__ import annotations
 import math
 
 from costboost._typing import Floats
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    CostScale,
-    Recipe,
-    VoteRule,
-    adaboost_factor,
-    adaboost_vote,
-    two_valued,
-)
-from costboost.boosting.classifiers import COST_SCALE
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule, adaboost_factor
+from costboost.boosting.votes import CostScale, two_valued
 
 __all__ = ["CSB0Classifier", "CSB1Classifier", "CSB2Classifier", "csb_factor"]
 
@@ -27,7 +19,7 @@ def csb_factor(c: Floats, wrong: Floats) -> Floats:
     return 1.0 + (c - 1.0) * wrong
 
 
-class CSB0Classifier(BinaryBoostingClassifier):
+class CSB0Classifier(BoostingClassifier):
     r"""CSB0: wrong rows gain their cost, right rows keep their weight.
 
     .. math::
@@ -61,21 +53,14 @@ class CSB0Classifier(BinaryBoostingClassifier):
     (3,)
     """
 
-    _recipe = Recipe(
-        idea="errors multiply the weight by their cost",
-        source="Ting 2000",
-    )
+    _recipe = Recipe("errors multiply the weight by their cost", "Ting 2000")
+    _rule = VoteRule(factor=lambda c, wrong, alpha: csb_factor(c, wrong))
 
-    _rule = VoteRule(
-        vote=adaboost_vote,
-        factor=lambda c, wrong, alpha: csb_factor(c, wrong),
-    )
-    _rules = COST_SCALE
-
+    init: Init | None = None
     cost_scale: CostScale = "min"
 
 
-class CSB1Classifier(BinaryBoostingClassifier):
+class CSB1Classifier(BoostingClassifier):
     r"""CSB1: CSB0 with an AdaBoost-like update of unit vote.
 
     .. math::
@@ -107,21 +92,16 @@ class CSB1Classifier(BinaryBoostingClassifier):
     (3,)
     """
 
-    _recipe = Recipe(
-        idea="CSB0 with a constant exponential step",
-        source="Ting 2000",
-    )
-
+    _recipe = Recipe("CSB0 with a constant exponential step", "Ting 2000")
     _rule = VoteRule(
-        vote=adaboost_vote,
         factor=lambda c, wrong, alpha: csb_factor(c, wrong) * two_valued(wrong, 1 / math.e, math.e),
     )
-    _rules = COST_SCALE
 
+    init: Init | None = None
     cost_scale: CostScale = "min"
 
 
-class CSB2Classifier(BinaryBoostingClassifier):
+class CSB2Classifier(BoostingClassifier):
     r"""CSB2: AdaBoost's update times the cost of wrong rows.
 
     .. math::
@@ -154,16 +134,10 @@ class CSB2Classifier(BinaryBoostingClassifier):
     (3,)
     """
 
-    _recipe = Recipe(
-        idea="CSB0 with AdaBoost's step",
-        source="Ting 2000",
-        parent="AdaBoost",
-    )
-
+    _recipe = Recipe("CSB0 with AdaBoost's step", "Ting 2000", parent="AdaBoost")
     _rule = VoteRule(
-        vote=adaboost_vote,
         factor=lambda c, wrong, alpha: csb_factor(c, wrong) * adaboost_factor(c, wrong, alpha),
     )
-    _rules = COST_SCALE
 
+    init: Init | None = None
     cost_scale: CostScale = "min"

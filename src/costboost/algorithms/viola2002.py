@@ -6,18 +6,12 @@ cascade", NIPS 2001 (published 2002).
 
 from __future__ import annotations
 
-from costboost.boosting import (
-    BinaryBoostingClassifier,
-    Recipe,
-    VoteRule,
-    adaboost_factor,
-    adaboost_vote,
-)
+from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
 
 __all__ = ["AsymmetricAdaBoostClassifier"]
 
 
-class AsymmetricAdaBoostClassifier(BinaryBoostingClassifier):
+class AsymmetricAdaBoostClassifier(BoostingClassifier):
     r"""Asymmetric AdaBoost: the cost is spread over the rounds.
 
     .. math::
@@ -47,15 +41,12 @@ class AsymmetricAdaBoostClassifier(BinaryBoostingClassifier):
     """
 
     _recipe = Recipe(
-        idea="the cost ratio, spread evenly over the rounds",
-        source="Viola & Jones 2002",
+        "the cost ratio, spread evenly over the rounds",
+        "Viola & Jones 2002",
         link="yes",
         parent="AdaBoost",
     )
-
     _default_init = "uniform"
-    _rule = VoteRule(
-        vote=adaboost_vote,
-        factor=adaboost_factor,
-        before=lambda c, n_rounds: c ** (1.0 / n_rounds),
-    )
+    _rule = VoteRule(before=lambda c, n_rounds: c ** (1.0 / n_rounds))
+
+    init: Init | None = None

@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from costboost._typing import Ints
-from costboost.boosting import MulticlassProblem, Recipe, SampledClassifier
+from costboost.boosting import BoostingClassifier, Recipe
+from costboost.boosting.multiclass import MulticlassProblem
 
 __all__ = ["CostingClassifier"]
 
 
-class CostingClassifier(SampledClassifier):
+class CostingClassifier(BoostingClassifier):
     r"""Costing: average classifiers fitted to rejection samples.
 
     A row enters a sample with probability :math:`c / \max c`, where c is the cost of an error on it
@@ -26,6 +27,19 @@ class CostingClassifier(SampledClassifier):
     Every class with a row that costs something is forced into every sample: if none of its rows was
     accepted, one is added, drawn with equal chances. The paper does not do so, but many learners
     refuse a sample of one class, and without it a cheap class would be missing from many samples.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of samples, each with a classifier of its own.
+    estimator : scikit-learn classifier or None, default=None
+        The classifier of each sample. None is a fully grown decision tree.
+    max_leaves : int, default=8
+        Without effect here: the classifier brings its own limits.
+    n_jobs : int or None, default=None
+        Number of processes of joblib. None is one.
+    verbose : int, default=0
+        Above 0, joblib prints its progress.
 
     References
     ----------
@@ -42,10 +56,9 @@ class CostingClassifier(SampledClassifier):
     True
     """
 
-    _recipe = Recipe(
-        idea="cost-proportionate rejection sampling, averaged",
-        source="Zadrozny et al. 2003",
-    )
+    _recipe = Recipe("cost-proportionate rejection sampling, averaged", "Zadrozny et al. 2003")
+    _is_binary = False
+    _needs_classes_as_decisions = False
 
     @staticmethod
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:

@@ -1,20 +1,21 @@
-"""Classifiers by boosting: the bases of the algorithms, for any number of classes and for two.
+"""The base of the algorithms: a boosted classifier, for two classes or for any number.
 
 A paper declares its card in ``_recipe``, the rules of its parameters in ``_rules``, whether it
-needs ``_needs_classes_as_decisions``, and how it boosts: a rule of votes, or a `Scheme`. Its
-docstring is completed with the parameters and attributes of its bases.
+takes more than two classes, and how it boosts: a rule of votes, or a `Scheme`. Its docstring is
+completed with the parameters and attributes of the base.
 """
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.random import RandomState
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.tree import DecisionTreeClassifier
@@ -26,6 +27,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
     BOOLEAN,
     COLUMNS,
+    LEARNING_RATE,
     N_JOBS,
     VERBOSE,
     Constraint,
@@ -37,8 +39,8 @@ from costboost._utils import (
     round_progress,
     share,
 )
-from costboost.boosting.loop import PERFECT_VOTE, Listener, Scheme, Watched, boost
-from costboost.boosting.multiclass import MulticlassProblem, PairVotes
+from costboost.boosting.loop import PERFECT_VOTE, Scheme, Watched, boost
+from costboost.boosting.multiclass import MulticlassProblem
 from costboost.boosting.recipes import Recipe, complete
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.boosting.votes import BinaryProblem, Init, VoteRule, VoteScheme, half_log_ratio
@@ -55,17 +57,17 @@ from costboost.losses import BinaryLoss, WeightedExponential
 # Scores that differ by less, relative to the largest, are equal.
 TIE = 1e-12
 
-# The rule of the parameter of vote-based algorithms whose papers leave the unit of costs open.
-COST_SCALE: Mapping[str, Constraint] = {"cost_scale": one_of("max", "min", None)}
-
 
 @dataclass_transform(kw_only_default=True)
 @dataclass(eq=False, repr=False)
 class BoostingClassifier(CostSensitiveClassifier):
-    """A boosted classifier for any number of classes; the decision is the largest score.
+    """A boosted classifier.
 
-    Equal scores are decided for the decision that costs least when it is made for all training
-    rows.
+    Of two classes the sign of the score decides, else the largest one. Equal scores are decided for
+    the decision that costs least when it is made for all training rows.
+
+    An algorithm for two classes is a `VoteRule` run by a `VoteScheme`, or has a `Scheme` of its
+    own. It says which initial weights it starts from, and which loss links scores to probabilities.
 
     Parameters
     ----------
@@ -103,6 +105,18 @@ class BoostingClassifier(CostSensitiveClassifier):
         ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
         ``"ignore"``.
 
+    Other Parameters
+    ----------------
+    init : {"uniform", "balanced", "cost"} or None, default=None
+        Initial weights: equal, equal class totals, or proportional to the costs. None is the
+        paper's choice. After ``"balanced"``, scores and probabilities are those of a population
+        in which both classes are equally frequent.
+    learning_rate : float, default=1.0
+        Share of each step that is taken.
+    guarded : bool, default=True
+        Whether responses are clipped and steps halved, as described above. False is the algorithm
+        as printed, which may diverge when the costs are far apart.
+
     Attributes
     ----------
     classes_ : array of shape (k,)
@@ -121,6 +135,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         Their votes, the α of the equations.
     n_iter_ : int
         Number of rounds kept.
+    train_loss_ : array of shape (n_iter_,)
+        The loss on the training rows after each round, where the algorithm minimises one.
     evals_result_ : dict of str to list of dict
         ``evals_result_["decision"][0]["held_out"]["cost"]`` is the mean cost of a held-out row
         after each round, also after the best one; ``"eval_set"`` in place of ``"held_out"`` if that
@@ -137,13 +153,22 @@ class BoostingClassifier(CostSensitiveClassifier):
         Their names, if X was a frame with text for column names.
     """
 
-    _default_estimator: ClassVar[str] = "tree"
     _recipe: ClassVar[Recipe]
+    # Whether labels are -1 and +1, with one score; else there is a score for every decision.
+    _is_binary: ClassVar[bool] = True
     # False for algorithms on cost rows, whose columns may be decisions other than the classes.
     _needs_classes_as_decisions: ClassVar[bool] = True
-    # Whether one round follows from the last, so that one of them may be the best.
-    _has_rounds: ClassVar[bool] = True
-    _writes_init: ClassVar[bool] = False
+    _default_estimator: ClassVar[str] = "tree"
+    _default_init: ClassVar[Init] = "cost"
+    _rule: ClassVar[VoteRule]
+    _scheme_type: ClassVar[type[VoteScheme]] = VoteScheme
+    # (problem, rng) -> a sample, for algorithms that average samples in place of boosting: row
+    # numbers, and the decision that each row is an example of.
+    _draw: ClassVar[Any] = None
+    # For two classes, the loss that ties scores to probabilities, and whether costs enter by the
+    # initial weights alone; else the score always has them inside.
+    _link: ClassVar[BinaryLoss] = WeightedExponential()
+    _costs_by_init: ClassVar[bool] = False
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "n_estimators": integer(1),
         "max_leaves": integer(2),
@@ -153,6 +178,11 @@ class BoostingClassifier(CostSensitiveClassifier):
         "n_jobs": N_JOBS,
         "verbose": VERBOSE,
         "columns": COLUMNS,
+        # Of those that several algorithms have:
+        "init": one_of(None, "uniform", "balanced", "cost"),
+        "cost_scale": one_of("max", "min", None),
+        "learning_rate": LEARNING_RATE,
+        "guarded": BOOLEAN,
     }
 
     cost_matrix: Any = None
@@ -171,12 +201,10 @@ class BoostingClassifier(CostSensitiveClassifier):
     def __init_subclass__(cls, **options: Any) -> None:
         # An algorithm only lists the parameters that it adds, or whose defaults differ.
         super().__init_subclass__(**options)
-        text = cls.__dict__.get("__doc__")
-        # One that somebody wrote is inherited, as usual.
-        owner = next(base for base in cls.__mro__ if "__init__" in vars(base))
-        cls._writes_init = owner is cls or vars(owner).get("_writes_init", True)
-        dataclass(init=not cls._writes_init, eq=False, repr=False, kw_only=True)(cls)
-        cls.__doc__ = text  # a dataclass without a docstring is given its signature
+        if inspect.get_annotations(cls):
+            text = cls.__dict__.get("__doc__")
+            dataclass(eq=False, repr=False, kw_only=True)(cls)
+            cls.__doc__ = text  # a dataclass without a docstring is given its signature
         complete(cls)
 
     # -- fit ------------------------------------------------------------------------------------
@@ -230,7 +258,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         callbacks: list[Callback],
     ) -> None:
         check_parameters(self)
-        if not self._has_rounds and (self.early_stopping or eval_set is not None or callbacks):
+        if self._draw and (self.early_stopping or eval_set is not None or callbacks):
             raise ValueError(
                 f"{type(self).__name__} averages samples that are drawn alike, so it has no rounds "
                 "to choose from. Leave out early_stopping, eval_set and callbacks."
@@ -274,13 +302,16 @@ class BoostingClassifier(CostSensitiveClassifier):
             used[held] = False
             watched = self._watched(matrix[held], known.take(held), weights[held])
 
-        def listener(number: int, loss: float | None, cost: float | None) -> bool:
+        def listener(number: int, vote: Any, loss: float | None, cost: float | None) -> bool:
+            if progress is not None:
+                progress(number, self.n_estimators, vote, loss)
             told: dict[str, Any] = {"train_loss": loss, f"{name}_cost": cost}
             return tell(callbacks, Round("decision", 1, 1, number, self.n_estimators, **told))
 
         problem = self._problem(known.in_range(used), weights, used)
         rows = matrix if used.all() else matrix[used]
-        F, stop = self._run(problem, rows, rng, watched, listener if callbacks else None)
+        with round_progress(owner, self.n_estimators, int(self.verbose)) as progress:
+            F, stop = self._run(problem, rows, rng, watched, listener)
         if self.n_iter_:
             self._warn_if_collapsed(self._decide(F), stacklevel=5)
         else:
@@ -306,29 +337,24 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def _problem(self, costs: Costs, weights: Floats, used: Bools) -> Any:
         """Labels, costs and weights of the used rows, as the algorithm sees them."""
+        if self._is_binary:
+            binary = BinaryProblem.from_costs(costs, weights).take(used)
+            self._cost_pair = binary.mean_pair
+            return binary
         problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
         return problem
 
-    def _fall_back(self, problem: Any, stop: str) -> None:
-        """Decide as is cheapest for all rows, where no rule is kept."""
-        warnings.warn(
-            f"{type(self).__name__} found no usable rule in its first round; it predicts the "
-            "cheapest constant decision.",
-            CollapseWarning,
-            stacklevel=5,
-        )
-
     def _run(
-        self,
-        problem: Any,
-        X: AnyArray,
-        rng: np.random.RandomState,
-        watched: Watched | None,
-        listener: Listener | None,
+        self, problem: Any, X: AnyArray, rng: RandomState, watched: Watched | None, listener: Any
     ) -> tuple[Floats, str]:
         """Run the algorithm, `_keep` it; the training scores, and why boosting stopped."""
+        if self._draw is not None:
+            return self._average(problem, X, rng), ""
+        if self._is_binary and problem.y.min() == problem.y.max():
+            self.n_iter_ = 0
+            return problem.y, "one decision is the cheapest for every row"
         rows = Rows(
             X,
             problem.sample_weight,
@@ -337,37 +363,92 @@ class BoostingClassifier(CostSensitiveClassifier):
             int(rng.randint(np.iinfo(np.int32).max)),
             None if watched is None else watched.X,
         )
-        learner = self._bind(rows, problem)
-        scheme = self._scheme(problem, learner, rng)
-        with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
-            history = boost(
-                scheme,
-                learner,
-                n_rounds=self.n_estimators,
-                rng=rng,
-                progress=progress,
-                watched=watched,
-                listener=listener,
-            )
+        learner, scheme = self._bind(rows, problem), self._scheme(problem, rng)
+        history = boost(
+            scheme,
+            learner,
+            n_rounds=self.n_estimators,
+            rng=rng,
+            watched=watched,
+            listener=listener,
+        )
         ensemble = scheme.ensemble(learner, history.rules, np.array(history.votes))
         self._keep(ensemble, None if scheme.loss is None else history.losses)
         return scheme.F, history.stop
 
+    def _average(self, problem: MulticlassProblem, X: AnyArray, rng: RandomState) -> Floats:
+        """Average classifiers, each fitted to a sample of its own, in parallel; their scores."""
+        model, k = self._learner().estimator, problem.C.shape[1]  # type: ignore[attr-defined]
+        seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
+        fitted = Parallel(n_jobs=self.n_jobs, verbose=10 * int(self.verbose))(
+            delayed(_fit_sample)(model, X, problem, type(self)._draw, int(seed)) for seed in seeds
+        )
+        rules = [ClassRule(classifier, k) for classifier in fitted]
+        average = Ensemble(rules, np.full(len(rules), 1.0 / len(rules)))
+        self._keep(Mixture(average, 1.0 / np.arange(1.0, len(rules) + 1.0), k))
+        self.estimator_weights_ = average.votes
+        return self._ensemble.decision_function(X)
+
     def _learner(self) -> Learner:
-        estimator = self._default_estimator if self.estimator is None else self.estimator
-        return resolve(estimator, self.max_leaves, type(self).__name__)
+        owner = type(self).__name__
+        if self._draw is None:
+            estimator = self._default_estimator if self.estimator is None else self.estimator
+            return resolve(estimator, self.max_leaves, owner)
+        model = DecisionTreeClassifier() if self.estimator is None else self.estimator
+        if not isinstance(model, BaseEstimator) or not is_classifier(model):
+            raise ValueError(
+                f"estimator of {owner} must be None or a scikit-learn classifier instance; got "
+                f"{self.estimator!r}."
+            )
+        return ClassLearner(model)
 
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         """The weak learner on these rows: a relation over k classes, by default a rule for each."""
-        learner, k = self._learner(), problem.C.shape[1]
-        if isinstance(learner, ClassLearner):  # its rules name one class of several
+        learner = self._learner()
+        if self._is_binary or isinstance(learner, ClassLearner):  # its rules name a class
             return learner.bind(rows)
+        k = problem.C.shape[1]
         on_pairs = learner if learner.learns_relations else Pairs(learner, k)
         return on_pairs.bind(rows._replace(k=k))
 
-    @abstractmethod
-    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
+    def _scheme(self, problem: Any, rng: RandomState | None = None) -> Scheme:
         """The algorithm on this problem."""
+        # A parameter of the algorithms whose papers leave the unit of the costs open.
+        scale = getattr(self, "cost_scale", self._rule.cost_scale)
+        rule = replace(self._rule, cost_scale=scale)
+        return self._scheme_type(rule, problem, init=self._init, n_rounds=self.n_estimators)
+
+    @property
+    def _init(self) -> Init:
+        return getattr(self, "init", None) or self._default_init
+
+    def _fall_back(self, problem: Any, stop: str) -> None:
+        """Decide as is cheapest for all rows, where no rule is kept."""
+        is_open = not self._is_binary or problem.y.min() < problem.y.max()
+        remedy = self._remedy(problem) if is_open else ""
+        warnings.warn(
+            f"{type(self).__name__} fitted no rule ({stop}); it predicts the cheapest constant "
+            f"decision. {remedy}".rstrip(),
+            CollapseWarning,
+            stacklevel=5,
+        )
+        if not self._is_binary:
+            return
+        # The vote that AdaBoostC would give to the constant rule.
+        at_stake = problem.sample_weight * problem.c
+        positive = float(at_stake[problem.y > 0].sum())
+        vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
+        rule, size = ConstantRule(1.0 if vote >= 0 else -1.0), min(abs(vote), PERFECT_VOTE)
+        scheme = self._scheme(problem)
+        losses = None
+        if scheme.loss is not None:
+            scheme.move(np.full(len(problem.y), rule.value), size)
+            losses = [scheme.loss]
+        self._keep(Ensemble([rule], np.array([size])), losses)
+
+    def _remedy(self, problem: Any) -> str:
+        """What to do where no rule was of use, if the recipe knows more than the loop."""
+        return ""
 
     def _keep(self, ensemble: Ensemble, losses: Sequence[float] | None = None) -> None:
         """Set the fitted attributes; ``losses`` has a number per rule."""
@@ -411,10 +492,14 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def _decide(self, scores: Floats) -> Ints:
         """The decisions by the scores alone."""
+        if scores.ndim == 1:
+            return (scores >= 0).astype(np.intp)
         return np.asarray(self._settled(scores).argmax(axis=1))
 
     def _shown(self, scores: Floats) -> Floats:
         """Scores as `decision_function` returns them: of two columns the difference."""
+        if scores.ndim == 1:
+            return scores
         scores = self._settled(scores)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -422,7 +507,14 @@ class BoostingClassifier(CostSensitiveClassifier):
         """Class probabilities from scores, (n, k): by default their shares."""
         return shares(scores)
 
+    def _link_costs(self) -> tuple[float, float]:
+        """The costs that the fitted score of two classes has inside."""
+        return (1.0, 1.0) if self._costs_by_init and self._init != "cost" else self._cost_pair
+
     def _class_proba(self, scores: Floats) -> Floats:
+        if scores.ndim == 1:
+            positive = self._link.probability(scores, self._link_costs())
+            return np.column_stack([1.0 - positive, positive])
         proba = self._probabilities(scores)
         # Links keep the order of the scores, so only ties can differ from `predict`.
         winner, row = self._decide(scores), np.arange(len(proba))
@@ -533,112 +625,9 @@ class BoostingClassifier(CostSensitiveClassifier):
                 f"how much they use each feature, as trees do; {self._learner()} does not."
             ) from error
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        learner = self._learner()
-        tags.input_tags.allow_nan = learner.accepts_missing
-        tags.input_tags.sparse = learner.accepts_sparse
-        return tags
-
-
-class BinaryBoostingClassifier(BoostingClassifier):
-    """A boosted classifier for two classes; the decision is the sign of the score.
-
-    An algorithm is a `VoteRule` run by a `VoteScheme`, or has a `Scheme` of its own. It says which
-    initial weights it starts from, and which loss links scores to probabilities.
-
-    Parameters
-    ----------
-    init : {"uniform", "balanced", "cost"} or None, default=None
-        Initial weights: equal, equal class totals, or proportional to the costs. None is the
-        paper's choice. After ``"balanced"``, scores and probabilities are those of a population
-        in which both classes are equally frequent.
-
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes; the second one is the positive class of the equations.
-    """
-
-    _rule: ClassVar[VoteRule]
-    _scheme_type: ClassVar[type[VoteScheme]] = VoteScheme
-    _default_init: ClassVar[Init] = "cost"
-    # Whether costs enter by the initial weights alone; else the score always has them inside.
-    _costs_by_init: ClassVar[bool] = False
-    _link: ClassVar[BinaryLoss] = WeightedExponential()
-    _rules: ClassVar[Mapping[str, Constraint]] = {
-        "init": one_of(None, "uniform", "balanced", "cost")
-    }
-
-    init: Init | None = None
-
-    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
-        """The algorithm on this problem."""
-        # A parameter of the algorithms whose papers leave the unit of the costs open.
-        scale = getattr(self, "cost_scale", self._rule.cost_scale)
-        rule = replace(self._rule, cost_scale=scale)
-        return self._scheme_type(rule, problem, init=init, n_rounds=self.n_estimators)
-
-    def _problem(self, costs: Costs, weights: Floats, used: Bools) -> BinaryProblem:
-        problem = BinaryProblem.from_costs(costs, weights).take(used)
-        self._cost_pair = problem.mean_pair
-        return problem
-
-    def _run(self, problem: BinaryProblem, X: AnyArray, *how: Any) -> tuple[Floats, str]:
-        if problem.y.min() < problem.y.max():
-            return super()._run(problem, X, *how)
-        self.n_iter_ = 0  # every row is best decided alike, whatever its truth
-        return problem.y, "one decision is the cheapest for every row"
-
-    def _bind(self, rows: Rows, problem: Any) -> Learner:
-        return self._learner().bind(rows)
-
-    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
-        return self._binary_scheme(problem, self.init or self._default_init)
-
-    def _fall_back(self, problem: BinaryProblem, stop: str) -> None:
-        """The cheapest constant decision, with the vote AdaBoostC would give it."""
-        remedy = self._remedy(problem) if problem.y.min() < problem.y.max() else ""
-        warnings.warn(
-            f"{type(self).__name__} fitted no rule ({stop}); it predicts the cheapest constant "
-            f"decision. {remedy}".rstrip(),
-            CollapseWarning,
-            stacklevel=5,
-        )
-        at_stake = problem.sample_weight * problem.c
-        positive = float(at_stake[problem.y > 0].sum())
-        vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
-        rule, size = ConstantRule(1.0 if vote >= 0 else -1.0), min(abs(vote), PERFECT_VOTE)
-        scheme = self._binary_scheme(problem, self.init or self._default_init)
-        losses = None
-        if scheme.loss is not None:
-            scheme.move(np.full(len(problem.y), rule.value), size)
-            losses = [scheme.loss]
-        self._keep(Ensemble([rule], np.array([size])), losses)
-
-    def _remedy(self, problem: BinaryProblem) -> str:
-        """What to do where no rule was of use, if the recipe knows more than the loop."""
-        return ""
-
-    def _shown(self, scores: Floats) -> Floats:
-        return scores
-
-    def _decide(self, scores: Floats) -> Ints:
-        return (scores >= 0).astype(np.intp)
-
-    def _class_proba(self, scores: Floats) -> Floats:
-        positive = self._link.probability(scores, self._link_costs())
-        return np.column_stack([1.0 - positive, positive])
-
-    def _link_costs(self) -> tuple[float, float]:
-        """The costs that the fitted score has inside."""
-        if self._costs_by_init and (self.init or self._default_init) != "cost":
-            return 1.0, 1.0
-        return self._cost_pair
-
     @property
     def booster_(self) -> Any:
-        """The finished ensemble as a LightGBM model, if the weak learner is ``"tree"``."""
+        """The finished ensemble as a LightGBM model, of two classes with the learner ``"tree"``."""
         check_is_fitted(self)
         trees = getattr(self._ensemble, "trees", None)
         if trees is None:
@@ -649,87 +638,14 @@ class BinaryBoostingClassifier(BoostingClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        learner = self._learner()
+        tags.input_tags.allow_nan = learner.accepts_missing
+        tags.input_tags.sparse = learner.accepts_sparse
+        tags.classifier_tags.multi_class = not self._is_binary
         return tags
 
 
-class PairVoteClassifier(BoostingClassifier):
-    """A `VoteRule` on the pairs of rows and wrong classes.
-
-    Parameters
-    ----------
-    max_leaves : int, default=16
-        Largest number of leaves of the tree of each class.
-    init : {"cost", "uniform"} or None, default=None
-        Initial weights: proportional to the costs, or equal. None is the paper's choice.
-    """
-
-    _rule: ClassVar[VoteRule]
-    _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
-
-    max_leaves: int = 16
-    init: Init | None = None
-
-    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
-        return PairVotes(self._rule, problem, from_costs=self.init in (None, "cost"))
-
-
-class SampledClassifier(BoostingClassifier):
-    """Averages classifiers, each fitted to a sample of its own, in parallel.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of samples, each with a classifier of its own.
-    estimator : scikit-learn classifier or None, default=None
-        The classifier of each sample. None is a fully grown decision tree.
-    max_leaves : int, default=8
-        Without effect here: the classifier brings its own limits.
-    n_jobs : int or None, default=None
-        Number of processes of joblib. None is one.
-    verbose : int, default=0
-        Above 0, joblib prints its progress.
-    """
-
-    _needs_classes_as_decisions: ClassVar[bool] = False
-    _has_rounds: ClassVar[bool] = False
-
-    @staticmethod
-    @abstractmethod
-    def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
-        """A sample: row numbers, and the decision that each row is an example of."""
-
-    def _learner(self) -> Learner:
-        model = DecisionTreeClassifier() if self.estimator is None else self.estimator
-        if not isinstance(model, BaseEstimator) or not is_classifier(model):
-            raise ValueError(
-                f"estimator of {type(self).__name__} must be None or a scikit-learn classifier "
-                f"instance; got {self.estimator!r}."
-            )
-        return ClassLearner(model)
-
-    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Any:
-        return None  # samples are drawn alike: no round follows from the last
-
-    def _run(
-        self, problem: Any, X: AnyArray, rng: np.random.RandomState, *how: Any
-    ) -> tuple[Floats, str]:
-        k = problem.C.shape[1]
-        model = self._learner().estimator  # type: ignore[attr-defined]
-        seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
-        fitted = Parallel(n_jobs=self.n_jobs, verbose=10 * int(self.verbose))(
-            delayed(_fit_sample)(model, X, problem, self._draw, int(seed)) for seed in seeds
-        )
-        rules = [ClassRule(classifier, k) for classifier in fitted]
-        average = Ensemble(rules, np.full(len(rules), 1.0 / len(rules)))
-        self._keep(Mixture(average, 1.0 / np.arange(1.0, len(rules) + 1.0), k))
-        self.estimator_weights_ = average.votes
-        return self._ensemble.decision_function(X), ""
-
-
-def _held_out(
-    codes: Ints, used: Bools, fraction: float, rng: np.random.RandomState, owner: str
-) -> Ints:
+def _held_out(codes: Ints, used: Bools, fraction: float, rng: RandomState, owner: str) -> Ints:
     """Rows to choose the round by: a share of each class, drawn at random."""
     held = np.concatenate([
         rng.permutation(rows)[: int(fraction * len(rows))]
@@ -745,7 +661,7 @@ def _held_out(
 
 
 def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, seed: int) -> Any:
-    rows, decisions = draw(problem, np.random.RandomState(seed))
+    rows, decisions = draw(problem, RandomState(seed))
     classifier = clone(model)
     if "random_state" in classifier.get_params(deep=False):
         classifier.set_params(random_state=seed)

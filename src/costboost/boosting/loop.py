@@ -85,43 +85,31 @@ class Scheme(ABC):
 class Watched:
     """Rows that no rule is fitted to: what the decisions cost on them, round by round."""
 
+    F: Floats  # their scores
+
     def __init__(self, X: AnyArray, cost: Callable[[Floats], float], patience: int | None) -> None:
         self.X = X
         self._cost = cost  # of the decisions by these scores
         self._patience = patience  # None: all rounds are run and kept
         self.costs: list[float] = []  # after each round
-        self._kept: list[int] = []  # rules after each round
-
-    def start(self, F: Floats) -> None:
-        """Begin with the scores that all rows begin with."""
-        self._F = np.repeat(F[:1], self.X.shape[0], axis=0)
-
-    def add(self, scheme: Scheme, fitted: Fitted, alpha: Any) -> None:
-        """Add a rule to the scores."""
-        scheme.add(self._F, fitted.on(self.X), alpha)
+        self.n_best: int | None = None  # rules of the best round, the first of several
 
     def end_round(self, n_rules: int) -> bool:
         """What the decisions cost now; whether they have not become cheaper for too long."""
-        self.costs.append(self._cost(self._F))
-        self._kept.append(n_rules)
+        self.costs.append(self._cost(self.F))
+        if self._patience is None:
+            return False
         waited = len(self.costs) - 1 - int(np.argmin(self.costs))
-        return self._patience is not None and waited >= self._patience
-
-    @property
-    def n_best(self) -> int | None:
-        """The rules of the best round, the first of several; None if all are kept."""
-        if self._patience is None or not self.costs:
-            return None
-        return self._kept[int(np.argmin(self.costs))]
+        if waited == 0:
+            self.n_best = n_rules
+        return waited >= self._patience
 
 
 # -- The loop: aim, fit, step, move. Every algorithm of the library runs through it --------------
 
 
-# Called after every rule that is kept: (round, rounds asked for, vote, loss or None).
-Progress = Callable[[int, int, Any, "float | None"], None]
-# Called after every round: (round, loss, cost of the watched rows) -> whether to end.
-Listener = Callable[[int, "float | None", "float | None"], bool]
+# Called after every round: (round, vote, loss, cost of the watched rows) -> whether to end.
+Listener = Callable[[int, Any, "float | None", "float | None"], bool]
 
 
 @dataclass
@@ -140,20 +128,17 @@ def boost(
     *,
     n_rounds: int,
     rng: np.random.RandomState,
-    progress: Progress | None = None,
     watched: Watched | None = None,
     listener: Listener | None = None,
 ) -> History:
-    """Run ``scheme`` for at most ``n_rounds`` rounds.
-
-    It ends early when nothing is left to fit, when a rule is no better than chance (the rule is
-    dropped), after a rule without mistakes (the rule is kept), or when the decisions on watched
-    rows no longer become cheaper (the rules after the best round are dropped).
-    """
+    """Run ``scheme`` for at most ``n_rounds`` rounds."""
+    # It ends early when nothing is left to fit, when a rule is no better than chance (the rule is
+    # dropped), after a rule without mistakes (the rule is kept), or when the decisions on watched
+    # rows no longer become cheaper (the rules after the best round are dropped).
     history = History()
     steps = scheme.steps_per_round
     if watched is not None:
-        watched.start(scheme.F)
+        watched.F = np.repeat(scheme.F[:1], watched.X.shape[0], axis=0)
     n_before = 0  # rules before this round
     for t in range(n_rounds * steps):
         number = t // steps + 1
@@ -164,19 +149,17 @@ def boost(
         fitted = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
         before = len(history.rules)
         is_over = not advance(scheme, fitted, history, number)
-        if len(history.rules) > before:
-            if watched is not None:
-                watched.add(scheme, fitted, history.votes[-1])
-            if progress is not None:
-                progress(number, n_rounds, history.votes[-1], scheme.loss)
+        if watched is not None and len(history.rules) > before:
+            scheme.add(watched.F, fitted.on(watched.X), history.votes[-1])
         if (is_over or (t + 1) % steps == 0) and len(history.rules) > n_before:
             n_before = len(history.rules)
             if watched is not None and watched.end_round(n_before):
                 history.stop = f"boosting stopped at round {number}: held-out costs no longer fell"
                 is_over = True
             if listener is not None:
+                loss = history.losses[-1] if history.losses else None
                 cost = watched.costs[-1] if watched is not None else None
-                is_over |= listener(number, scheme.loss, cost)
+                is_over |= listener(number, history.votes[-1], loss, cost)
         if is_over:
             break
     if watched is not None and watched.n_best is not None:

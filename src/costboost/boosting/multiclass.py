@@ -5,23 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from costboost._typing import Bools, Floats, Ints
 from costboost._utils import dot
 from costboost.boosting.descent import convex_step
-from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
-from costboost.boosting.votes import VoteRule, VoteScheme
+from costboost.boosting.loop import Scheme, Step
+from costboost.boosting.votes import Init, VoteRule, VoteScheme
 from costboost.learners.base import Aim, Ensemble, Learner, LeastSquares, Votes
-from costboost.learners.ensembles import (
-    Coordinates,
-    Mixture,
-    Shape,
-    mixture_weights,
-    stochastic,
-)
+from costboost.learners.ensembles import Coordinates, Mixture, Shape, mixture_weights
 from costboost.losses.multiclass import Coordinate, MulticlassLoss, PNorm
 
 
@@ -68,8 +62,8 @@ class PNormAveraging(Scheme):
         p: float,
         *,
         pairing: Pairing | None,
-        is_stochastic: bool,
-        step: Literal["harmonic", "bound"],
+        shape: Shape | None,
+        step: Literal["harmonic", "bound"] = "harmonic",
         rng: np.random.RandomState | None = None,
     ) -> None:
         self._C, self._z, self._right = problem.C, problem.z, problem.right
@@ -77,7 +71,7 @@ class PNormAveraging(Scheme):
         self._p = p
         self._pnorm = PNorm(p)
         self._pairing = pairing
-        self._shape: Shape | None = stochastic if is_stochastic else None
+        self._shape = shape  # what is averaged in place of the relation
         self._smoothness = self._pnorm.smoothness(problem.C)
         self._harmonic = step == "harmonic" or p < 2.0
         self._rng = rng
@@ -145,14 +139,16 @@ class PairVotes(VoteScheme):
     # The rule sees :math:`(1 - u)/2` for ``wrong``, with u = h(x, z) - h(x, y) in {-1, 0, 1} the
     # margin of the pair, so that Σ D·wrong is the pseudo-loss.
 
-    def __init__(self, rule: VoteRule, problem: MulticlassProblem, *, from_costs: bool) -> None:
+    def __init__(
+        self, rule: VoteRule, problem: MulticlassProblem, *, init: Init, n_rounds: int
+    ) -> None:
         self._right, self._z = problem.right, problem.z
         costs = problem.C
         # Free decisions have no say in the scale: where all others cost the same, costs are equal.
         paid = costs > 0
         c = np.zeros_like(costs)
         c[paid] = rule.scaled(costs[paid])
-        D = np.where(self._right, 0.0, costs if from_costs else 1.0)
+        D = np.where(self._right, 0.0, costs if init == "cost" else 1.0)
         D *= problem.sample_weight[:, None]
         self._start(rule, c, D / D.sum(), np.zeros_like(costs))
 
@@ -161,36 +157,34 @@ class PairVotes(VoteScheme):
         weights = np.abs(pseudo_loss_pairs(self._D, self._right))
         return Aim(np.where(self._right, 1.0, -1.0), weights / weights.sum(), self._criterion)
 
-    def step(self, outputs: Floats) -> Step:
-        """The rule's vote on the pseudo-loss."""
-        u = np.take_along_axis(outputs, self._z[:, None], axis=1) - outputs
-        self._wrong = 0.5 - 0.5 * u
-        alpha = self._rule.vote(self._D.ravel(), self._c.ravel(), self._wrong.ravel())
-        return Step(PERFECT_VOTE, is_last=True) if alpha == math.inf else Step(alpha)
+    def _mistakes(self, outputs: Floats) -> Floats:
+        return 0.5 - 0.5 * (np.take_along_axis(outputs, self._z[:, None], axis=1) - outputs)
 
 
 class ClassVotes(VoteScheme):
     """SAMME's skeleton around a `VoteRule`; rules name one class each: F[x, y] = Σ α [h(x) = y]."""
 
-    def __init__(self, rule: VoteRule, problem: MulticlassProblem, *, from_costs: bool) -> None:
+    def __init__(
+        self, rule: VoteRule, problem: MulticlassProblem, *, init: Init, n_rounds: int
+    ) -> None:
         self._z = problem.z
         self._targets = np.where(problem.right, 0.0, 1.0)
         c = rule.scaled(problem.error_cost)
-        D = problem.sample_weight * c if from_costs else problem.sample_weight
+        D = problem.sample_weight * c if init == "cost" else problem.sample_weight
         self._start(rule, c, D / D.sum(), np.zeros_like(problem.C))
 
     def aim(self) -> Aim | None:
         """A cost of 1 for each wrong class, weighted by D."""
         return Aim(self._targets, self._D, self._criterion)
 
+    def _mistakes(self, outputs: Floats) -> Floats:
+        return 1.0 - np.take_along_axis(outputs, self._z[:, None], axis=1)[:, 0]
+
     def step(self, outputs: Floats) -> Step:
-        """Twice the rule's vote for two classes, and ln(k-1); without mistakes, the last one."""
-        bonus = math.log(outputs.shape[1] - 1.0)
-        self._wrong = 1.0 - np.take_along_axis(outputs, self._z[:, None], axis=1)[:, 0]
-        alpha = 2.0 * self._rule.vote(self._D, self._c, self._wrong) + bonus
-        if alpha == math.inf:
-            return Step(2.0 * PERFECT_VOTE + bonus, is_last=True)
-        return Step(alpha if abs(alpha) > 1e-12 else 0.0)
+        """Twice the rule's vote for two classes, and ln(k-1)."""
+        vote = super().step(outputs)
+        alpha = 2.0 * cast(float, vote.alpha) + math.log(outputs.shape[1] - 1.0)
+        return vote._replace(alpha=alpha if abs(alpha) > 1e-12 else 0.0)
 
 
 # -- coordinates --------------------------------------------------------------------------------
@@ -209,7 +203,6 @@ class CoordinateDescent(Scheme):
         loss: MulticlassLoss,
         problem: MulticlassProblem,
         codewords: Floats,
-        learner: Coordinates,
         *,
         learning_rate: float,
     ) -> None:
@@ -217,10 +210,10 @@ class CoordinateDescent(Scheme):
         self._z = problem.z
         self._s = problem.sample_weight / problem.sample_weight.sum()
         self._directions = 0.5 * codewords.T  # (k-1, k): what a unit of f_r adds to the scores
-        self._learner = learner
         self._learning_rate = learning_rate
         self._criterion = LeastSquares()
-        self._coordinate = -1
+        self._coordinate, self._round = -1, 0
+        self._steps: list[tuple[int, int]] = []  # coordinate and round of every step
         self._next: tuple[int, Coordinate] | None = None  # the loss now, along that coordinate
         self._passed_over = 0
         self.steps_per_round = len(self._directions)
@@ -234,13 +227,13 @@ class CoordinateDescent(Scheme):
             if self._passed_over == len(self._directions):
                 return None
             self._coordinate = (self._coordinate + 1) % len(self._directions)
-            self._learner.coordinate = self._coordinate
-            self._learner.round += self._coordinate == 0
+            self._round += self._coordinate == 0
             w = self._along(self._coordinate).slope
             weights = self._s * np.abs(w)
             total = weights.sum()
             if total > 0:
-                return Aim(np.where(w > 0, -1.0, 1.0), weights / total, self._criterion)
+                targets = np.where(w > 0, -1.0, 1.0)
+                return Aim(targets, weights / total, self._criterion, self._coordinate)
             self._passed_over += 1
         return None
 
@@ -267,6 +260,7 @@ class CoordinateDescent(Scheme):
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""
         self.add(self.F, outputs, alpha)
+        self._steps.append((self._coordinate, self._round))
         self._next = None
 
     def add(self, F: Floats, outputs: Floats, alpha: float) -> None:
@@ -293,4 +287,5 @@ class CoordinateDescent(Scheme):
 
     def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """The coordinates, projected onto the classes."""
-        return self._learner.projected(rules, votes, self._directions)
+        assert isinstance(learner, Coordinates)
+        return learner.projected(rules, votes, np.array(self._steps), self._directions)

@@ -68,15 +68,15 @@ def complete(cls: type) -> None:
         return
     text, sections = _parse(cls)
     levels = [_parse(base)[1] for base in reversed(cls.__mro__[1:]) if base.__doc__]
-    known: dict[str, dict[str, str]] = {}  # what the class says itself wins
-    for name in ("Parameters", "Attributes"):
-        known[name] = {}
-        for level in (*levels, sections):
-            known[name] |= _entries(level.get(name, ""))
-    parameters = [known["Parameters"].get(name, "") for name in inspect.signature(cls).parameters]
+    parameters: dict[str, str] = {}
+    attributes: dict[str, str] = {}
+    for level in (*levels, sections):  # what the class says itself wins
+        for name in ("Other Parameters", "Parameters"):
+            parameters |= _entries(level.get(name, ""))
+        attributes |= _entries(level.get("Attributes", ""))
     filled = {
-        "Parameters": "".join(parameters),
-        "Attributes": "".join(known["Attributes"].values()),
+        "Parameters": "".join(parameters.get(n, "") for n in inspect.signature(cls).parameters),
+        "Attributes": "".join(attributes.values()),
     }
     for name, body in (filled | {k: v for k, v in sections.items() if k not in filled}).items():
         if body:

@@ -95,7 +95,7 @@ def _class_means(y: Floats, c: Floats, weights: Floats) -> tuple[float, float]:
     return float(miss), float(alarm)
 
 
-# -- Vote-based boosting: a rule for the vote, a rule for the weights ----------------------------
+# -- Formulas that rules of votes are made of ------------------------------------------------------
 
 
 def half_log_ratio(good: float, bad: float) -> float:
@@ -120,9 +120,61 @@ def half_log_ratio(good: float, bad: float) -> float:
     return vote if abs(vote) > 1e-12 else 0.0
 
 
+def two_valued(wrong: Floats, right_factor: float, wrong_factor: float) -> Floats:
+    """``right_factor`` where the rule is right, ``wrong_factor`` where it errs."""
+    return right_factor + (wrong_factor - right_factor) * wrong
+
+
+def margins(wrong: Floats) -> Floats:
+    """The margin y·h: +1 where right, -1 where wrong."""
+    return 1.0 - 2.0 * wrong
+
+
+def adaboost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
+    """α = ½ ln((1-ε)/ε), ε the weight of the wrong rows.
+
+    Parameters
+    ----------
+    D, c, wrong : array of shape (n,)
+        Weights and costs of the rows, and 1.0 where the rule errs, 0.0 elsewhere.
+
+    Returns
+    -------
+    float
+        The vote; +inf for a rule without mistakes.
+    """
+    return half_log_ratio(dot(D, 1.0 - wrong), dot(D, wrong))
+
+
+def adaboost_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
+    """e^{-α y h}.
+
+    Parameters
+    ----------
+    c, wrong : array of shape (n,)
+        Costs of the rows, and 1.0 where the rule errs, 0.0 elsewhere.
+    alpha : float
+        The vote of the rule.
+
+    Returns
+    -------
+    array of shape (n,)
+        What the weights are multiplied by.
+    """
+    return two_valued(wrong, math.exp(-alpha), math.exp(alpha))
+
+
+def cost_ratio_vote(D: Floats, c: Floats, wrong: Floats) -> float:
+    """α = ½ ln(Σ_right cD / Σ_wrong cD)."""
+    return adaboost_vote(c * D, c, wrong)
+
+
+# -- Vote-based boosting: a rule for the vote, a rule for the weights ----------------------------
+
+
 @dataclass(frozen=True)
 class VoteRule:
-    """The equations of a vote-based algorithm.
+    """The equations of a vote-based algorithm; without arguments they are AdaBoost's.
 
     All functions get the costs ``c`` on the scale the algorithm asks for, and ``wrong``, 1.0 where
     the weak rule errs and 0.0 elsewhere, both (n,).
@@ -140,8 +192,8 @@ class VoteRule:
         Costs are divided by the largest one, by the smallest positive one, or not at all.
     """
 
-    vote: Callable[[Floats, Floats, Floats], float]
-    factor: Callable[[Floats, Floats, float], Floats]
+    vote: Callable[[Floats, Floats, Floats], float] = adaboost_vote
+    factor: Callable[[Floats, Floats, float], Floats] = adaboost_factor
     before: Callable[[Floats, int], Floats] | None = None
     cost_scale: CostScale = "max"
 
@@ -176,9 +228,13 @@ class VoteScheme(Scheme):
 
     def step(self, outputs: Floats) -> Step:
         """The rule's vote; a rule without mistakes gets a large finite one, and is the last."""
-        self._wrong = 0.5 - 0.5 * (self._y * outputs)
-        alpha = self._rule.vote(self._D, self._c, self._wrong)
+        self._wrong = self._mistakes(outputs)
+        alpha = self._rule.vote(self._D.ravel(), self._c.ravel(), self._wrong.ravel())
         return Step(PERFECT_VOTE, is_last=True) if alpha == math.inf else Step(alpha)
+
+    def _mistakes(self, outputs: Floats) -> Floats:
+        """1.0 where the rule errs, 0.0 where it is right."""
+        return 0.5 - 0.5 * (self._y * outputs)
 
     def move(self, outputs: Floats, alpha: Any) -> None:
         """Reweight and normalise."""
@@ -200,7 +256,7 @@ class SidedVoteScheme(VoteScheme):
 
     def step(self, outputs: Floats) -> Step:
         """The votes of the two sides."""
-        self._wrong = 0.5 - 0.5 * (self._y * outputs)
+        self._wrong = self._mistakes(outputs)
         positive = np.where(outputs > 0, self._D, 0.0)
         vote = SidedVote(self._side(self._D - positive), self._side(positive))
         return Step(vote, is_last=not dot(self._D, self._wrong) > 0)
@@ -213,102 +269,3 @@ class SidedVoteScheme(VoteScheme):
     def _factor(self, outputs: Floats, alpha: SidedVote) -> Floats:
         on_negative, on_positive = (self._rule.factor(self._c, self._wrong, a) for a in alpha)
         return np.where(outputs > 0, on_positive, on_negative)
-
-
-def two_valued(wrong: Floats, right_factor: float, wrong_factor: float) -> Floats:
-    """``right_factor`` where the rule is right, ``wrong_factor`` where it errs.
-
-    Parameters
-    ----------
-    wrong : array of shape (n,)
-        1.0 where the rule errs, 0.0 elsewhere.
-    right_factor, wrong_factor : float
-        The two values.
-
-    Returns
-    -------
-    array of shape (n,)
-        One of them per row.
-    """
-    return right_factor + (wrong_factor - right_factor) * wrong
-
-
-def margins(wrong: Floats) -> Floats:
-    """The margin y·h: +1 where right, -1 where wrong.
-
-    Parameters
-    ----------
-    wrong : array of shape (n,)
-        1.0 where the rule errs, 0.0 elsewhere.
-
-    Returns
-    -------
-    array of shape (n,)
-        The margins.
-    """
-    return 1.0 - 2.0 * wrong
-
-
-def right_and_wrong(weights: Floats, wrong: Floats) -> tuple[float, float]:
-    """The sums of ``weights`` over the rows decided rightly and wrongly."""
-    return dot(weights, 1.0 - wrong), dot(weights, wrong)
-
-
-def adaboost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
-    """α = ½ ln((1-ε)/ε), ε the weight of the wrong rows.
-
-    Parameters
-    ----------
-    D : array of shape (n,)
-        Weights of the rows.
-    c : array of shape (n,)
-        Costs of the rows.
-    wrong : array of shape (n,)
-        1.0 where the rule errs, 0.0 elsewhere.
-
-    Returns
-    -------
-    float
-        The vote; +inf for a rule without mistakes.
-    """
-    return half_log_ratio(*right_and_wrong(D, wrong))
-
-
-def adaboost_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
-    """e^{-α y h}.
-
-    Parameters
-    ----------
-    c : array of shape (n,)
-        Costs of the rows.
-    wrong : array of shape (n,)
-        1.0 where the rule errs, 0.0 elsewhere.
-    alpha : float
-        The vote of the rule.
-
-    Returns
-    -------
-    array of shape (n,)
-        What the weights are multiplied by.
-    """
-    return two_valued(wrong, math.exp(-alpha), math.exp(alpha))
-
-
-def cost_ratio_vote(D: Floats, c: Floats, wrong: Floats) -> float:
-    """α = ½ ln(Σ_right cD / Σ_wrong cD).
-
-    Parameters
-    ----------
-    D : array of shape (n,)
-        Weights of the rows.
-    c : array of shape (n,)
-        Costs of the rows.
-    wrong : array of shape (n,)
-        1.0 where the rule errs, 0.0 elsewhere.
-
-    Returns
-    -------
-    float
-        The vote; +inf for a rule without mistakes.
-    """
-    return half_log_ratio(*right_and_wrong(c * D, wrong))

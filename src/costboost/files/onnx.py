@@ -20,7 +20,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats, Ints
-from costboost.boosting.classifiers import BinaryBoostingClassifier
+from costboost.boosting.classifiers import BoostingClassifier
 from costboost.columns import Columns
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
@@ -80,7 +80,7 @@ def to_onnx(
     graph = _Graph(model.n_features_in_, getattr(model, "columns_", None))
     if not costs and varies(getattr(model, "cost_matrix", None)) and model._decides_by_costs():
         _price(graph, model)
-    if isinstance(model, BinaryBoostingClassifier):
+    if isinstance(model, BoostingClassifier) and model._is_binary:
         outputs = _of_two(graph, model, costs)
     elif hasattr(model, "heads_"):
         outputs = _of_heads(graph, model, costs)

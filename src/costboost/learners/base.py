@@ -199,6 +199,7 @@ class Aim(NamedTuple):
     targets: Floats  # (n,) votes in {-1, +1}, or real responses; (n, k) for pairs or cost rows
     weights: Floats  # (n,), or (n, k) for pairs; not negative, with a positive sum
     criterion: Criterion
+    coordinate: int = 0  # which of several scores the rule is for
 
 
 class Rows(NamedTuple):

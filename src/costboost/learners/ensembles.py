@@ -107,28 +107,21 @@ class PairEnsemble(Ensemble):
 
 
 class Coordinates(Siblings):
-    """A learner per coordinate."""
-
-    # What the next rule is for; the scheme sets both.
-    coordinate = 0
-    round = 0
+    """A learner per coordinate; an aim says which one it is for."""
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
-        """The rule for the current coordinate, with its coordinate and round."""
-        fitted = self._learners[self.coordinate].fit(aim, seed)
-        watched = None if self._watched is None else fitted.on(self._watched)
-        return Fitted((self.coordinate, self.round, fitted.rule), fitted.outputs, watched)
+        """The rule for a coordinate."""
+        return self._learners[aim.coordinate].fit(aim, seed)
 
     def projected(
-        self, rules: Sequence[Any], votes: Floats, directions: Floats
+        self, rules: Sequence[Any], votes: Floats, steps: Ints, directions: Floats
     ) -> CoordinateEnsemble:
-        """The finished predictor of the scores f @ directions, (n, k)."""
-        coordinates = np.array([coordinate for coordinate, _, _ in rules], dtype=np.intp)
-        rounds = np.array([number for _, number, _ in rules], dtype=np.intp)
+        """The finished predictor of the scores f @ directions, (n, k), of steps (T, 2)."""
+        coordinates, rounds = steps[: len(rules)].reshape(-1, 2).T.astype(np.intp)
         parts = []
         for r, learner in enumerate(self._learners):
             mine = np.flatnonzero(coordinates == r).tolist()
-            parts.append(learner.ensemble([rules[t][2] for t in mine], votes[mine]))
+            parts.append(learner.ensemble([rules[t] for t in mine], votes[mine]))
         return CoordinateEnsemble(parts, coordinates, rounds, votes, directions)
 
 
