@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from harness import Bench, median_seconds, run_parts
 
-from costboost.decisions import allocate, capacity_prices, mean_cost_bound
+from costboost.decisions import allocate, capacity_prices, cost_guarantee
 from costboost.monitor import Monitor, snapshot
 
 SEED = 0
@@ -72,11 +72,12 @@ def promises() -> None:
     for delta in (0.05, 0.2):
         for name, (draw, mean) in draws.items():
             rng = np.random.default_rng(SEED)
-            bounds = np.array(
-                [mean_cost_bound(draw(rng), delta, largest=100.0) for _ in range(SIMULATIONS)]
-            )
+            answers = [
+                cost_guarantee(draw(rng), 50.0, delta, largest=100.0) for _ in range(SIMULATIONS)
+            ]
+            bounds = np.array([one.upper_bound for one in answers])
             failed = float((bounds < mean).mean())
-            what = f"mean_cost_bound, 500 rows, {name}: mean above the bound"
+            what = f"cost_guarantee, 500 rows, {name}: mean above the bound"
             note = f"mean bound {bounds.mean():.3g} of mean {mean:g}"
             bench.add("11", what, failed, "delta", delta, at_most=1.0, unit="share", note=note)
     for rate in (0.01, 0.1):

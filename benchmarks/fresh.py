@@ -30,7 +30,7 @@ CONCERNED = {
     "stopping": r"early_stopping|vote",
     "hidden_costs": r"not told the costs",
     "fair": {"CostBoost": r"CostBoostClassifier|estimated_score_", "": r"early_stopping|vote"},
-    "decisions_promises": r"Monitor|mean_cost_bound",
+    "decisions_promises": r"Monitor|cost_guarantee",
 }
 
 OLD = {

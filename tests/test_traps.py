@@ -525,7 +525,6 @@ RATE = decisions.Rate(1, given=1, at_least=0.5)
 MISMATCHED = {
     "proba on its side": (lambda: decisions.expected_cost(P.T, C), "'matrix' .* expected_cost"),
     "matrix on its side": (lambda: decisions.expected_cost(P, C.T), r"\(2, d\).*got \(3, 2\)"),
-    "one matrix for several": (lambda: decisions.worst_expected_cost(P, C), "'matrix' parameter"),
     "rate of other rows": (
         lambda: decisions.allocate(E, constraints=RATE, proba=P[1:]),
         r"'proba' .* shape \(9, k\)",
@@ -546,11 +545,7 @@ MISMATCHED = {
         lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
         r"'prices' .*\(9, 3\).*got shape \(8, 3\)",
     ),
-    "scores of no number": (
-        lambda: decisions.order_threshold([np.nan] * 99, 0.1, 0.1),
-        "'scores' .* no NaN",
-    ),
-    "a limit in per cent": (lambda: decisions.order_rank(100, 5, 0.1), r"'limit' .*\(0, 1\)"),
+    "a limit in per cent": (lambda: decisions.rows_needed(5, 0.1), r"'limit' .*\(0, 1\)"),
     "a gap among differences": (
         lambda: metrics.corrected_t_test([1.0, np.nan, 2.0], 0.3),
         "'differences' .* 1 that are not finite",

@@ -39,6 +39,11 @@ class Constraint:
     hint: Callable[[Any], str] = lambda value: ""
 
 
+def invalid(name: str, owner: str, problem: str) -> ValueError:
+    """The error for an argument; the problem is the rule, the value given and the remedy."""
+    return ValueError(f"The {name!r} parameter of {owner} {problem}")
+
+
 def is_integer(value: Any) -> bool:
     """An integer that is not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
@@ -54,7 +59,7 @@ def is_real(value: Any) -> bool:
 def checked_share(value: Any, name: str, owner: str) -> float:
     """A number between 0 and 1, which are excluded."""
     if not (is_real(value) and 0 < value < 1):
-        raise ValueError(f"The {name!r} parameter of {owner} must be in (0, 1), got {value!r}.")
+        raise invalid(name, owner, f"must be in (0, 1), got {value!r}.")
     return float(value)
 
 
@@ -211,23 +216,17 @@ def checked_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floa
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(
-            f"The 'sample_weight' parameter of {owner} must hold numbers; {error}."
-        ) from None
+        raise invalid("sample_weight", owner, f"must hold numbers; {error}.") from None
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.ndim != 1:
         # scikit-learn's wording, which its checks look for.
         raise ValueError("Sample weights must be 1D array or scalar")
     if weights.shape != (n,):
-        raise ValueError(
-            f"The 'sample_weight' parameter of {owner} must have shape ({n},), got {weights.shape}."
-        )
+        raise invalid("sample_weight", owner, f"must have shape ({n},), got {weights.shape}.")
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(
-            f"The 'sample_weight' parameter of {owner} must be finite, >= 0 and not all zero, got "
-            f"values from {weights.min()} to {weights.max()}. Drop the rows you do not want."
-        )
+        given = f"got values from {weights.min()} to {weights.max()}"
+        raise invalid("sample_weight", owner, f"must be finite, >= 0 and not all zero, {given}.")
     return weights
 
 

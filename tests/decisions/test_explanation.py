@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
 from costboost.decisions import allocate, expected_cost, explain
+from costboost.gbm.train import Estimate
 
 ACTIONS = ["accept", "review", "block"]
 
 
-def random_contributions(rng, n, k, f, scale=1.0):
-    shape = (n, f + 1) if k == 2 else (n, k, f + 1)
-    return rng.normal(0, scale, shape)
+def contributions(rng, n, k, f, scale=1.0):
+    return rng.normal(0, scale, (n, f + 1) if k == 2 else (n, k, f + 1))
 
 
-def proba_of(contributions):
-    scores = contributions.sum(axis=-1)
+def proba_of(scores):
     if scores.ndim == 1:
-        return np.stack([expit(-scores), expit(scores)], axis=1)
+        scores = np.stack([np.zeros_like(scores), scores], axis=1)
     return softmax(scores, axis=1)
 
 
@@ -30,55 +30,47 @@ def proba_of(contributions):
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
 def test_parts_sum_to_the_saving_against_the_base_rate(k, scale):
     rng = np.random.default_rng(k)
-    phi = random_contributions(rng, 200, k, 6, scale)
-    matrix = rng.uniform(0, 100, (200, k, 3))
+    phi, matrix = contributions(rng, 200, k, 6, scale), rng.uniform(0, 100, (200, k, 3))
     found = explain(phi, matrix, decisions=ACTIONS)
-    expected = np.sort(np.einsum("nj,njd->nd", proba_of(phi), matrix), axis=1)
+    expected = np.sort(np.einsum("nj,njd->nd", proba_of(phi.sum(axis=-1)), matrix), axis=1)
     np.testing.assert_allclose(found.saving, expected[:, 1] - expected[:, 0], atol=1e-9)
     rows = np.arange(200)
     gain = matrix[rows, :, found.runner_up_codes] - matrix[rows, :, found.codes]
-    np.testing.assert_allclose(found.base, (proba_of(phi[..., -1:]) * gain).sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(found.base, (proba_of(phi[..., -1]) * gain).sum(axis=1), atol=1e-9)
     np.testing.assert_allclose(found.base + found.parts.sum(axis=1), found.saving, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_parts_are_the_path_integral(k):
     rng = np.random.default_rng(k)
-    phi = random_contributions(rng, 5, k, 4, 1.5)
-    matrix = rng.uniform(0, 10, (k, 3))
+    phi, matrix = contributions(rng, 5, k, 4, 1.5), rng.uniform(0, 10, (k, 3))
     found = explain(phi, matrix)
-    for i in range(5):
+    for i, f in np.ndindex(5, 4):
         gain = matrix[:, found.runner_up_codes[i]] - matrix[:, found.codes[i]]
-        base, total = phi[i, ..., -1], phi[i, ..., :-1].sum(axis=-1)
 
         def saving(scores, gain=gain):
-            scores = np.array([0.0, scores]) if np.ndim(scores) == 0 else scores
-            return softmax(scores) @ gain
+            return float(proba_of(scores[None])[0] @ gain)
 
-        for f in range(4):
-            direction = phi[i, ..., f]
+        def slope(t, one=phi[i], f=f, saving=saving):
+            at, step = one[..., -1] + t * one[..., :-1].sum(axis=-1), 1e-5 * one[..., f]
+            return (saving(at + step) - saving(at - step)) / 2e-5
 
-            def slope(t, base=base, total=total, direction=direction, saving=saving):
-                at, h = base + t * total, 1e-5
-                return (saving(at + h * direction) - saving(at - h * direction)) / (2 * h)
-
-            assert found.parts[i, f] == pytest.approx(quad(slope, 0, 1)[0], abs=1e-7)
+        assert found.parts[i, f] == pytest.approx(quad(slope, 0, 1)[0], abs=1e-7)
 
 
 def test_two_classes_as_two_scores():
     """The same model written as a softmax of (0, score) has the same parts."""
-    rng = np.random.default_rng(0)
-    phi = random_contributions(rng, 50, 2, 3)
+    phi = contributions(np.random.default_rng(0), 50, 2, 3)
     two = np.stack([np.zeros_like(phi), phi], axis=1)
     matrix = [[0.0, 1.0, 6.0], [30.0, 2.0, 0.0]]
     np.testing.assert_allclose(explain(phi, matrix).parts, explain(two, matrix).parts, atol=1e-9)
 
 
 def test_decisions_of_an_allocation():
-    rng = np.random.default_rng(0)
-    phi = random_contributions(rng, 100, 2, 3)
+    phi = contributions(np.random.default_rng(0), 100, 2, 3)
     matrix = [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]]
-    limited = allocate(expected_cost(proba_of(phi), matrix), ACTIONS, capacity={"review": 3})
+    expected = expected_cost(proba_of(phi.sum(axis=-1)), matrix)
+    limited = allocate(expected, ACTIONS, capacity={"review": 3})
     found = explain(phi, matrix, decisions=ACTIONS, codes=limited.codes)
     assert (found.labels == limited.labels).all()
     assert (found.saving < 0).any()
@@ -94,13 +86,10 @@ def test_the_classifier_end_to_end(classes):
     model = CostBoostClassifier(square, ensemble=2, n_estimators=10, random_state=0)
     model.fit(data.X, y)
     X = data.X[:100]
-    phi = model.heads_["probability"].contributions(X)
-    p = model.predict_proba(X)
+    phi, p = model.heads_["probability"].contributions(X), model.predict_proba(X)
     found = explain(phi, matrix, proba=p, decisions=ACTIONS, feature_names=data.feature_names, X=X)
-    expected = expected_cost(p, matrix)
-    np.testing.assert_allclose(
-        found.saving, np.sort(expected, axis=1)[:, 1] - expected.min(axis=1), atol=1e-12
-    )
+    saving = np.diff(np.sort(expected_cost(p, matrix), axis=1)[:, :2], axis=1)[:, 0]
+    np.testing.assert_allclose(found.saving, saving, atol=1e-12)
     np.testing.assert_allclose(found.base + found.parts.sum(axis=1), found.saving, atol=1e-9)
     # The contributions' own parts need no repair: rounding aside they give the same.
     raw = explain(phi, matrix, decisions=ACTIONS)
@@ -122,3 +111,42 @@ def test_the_classifier_end_to_end(classes):
 def test_bad_input(contributions, arguments, message):
     with pytest.raises(ValueError, match=message):
         explain(contributions, [[0, 1], [4, 0]], **arguments)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    data = make_fraud(600, random_state=0)
+    X = pd.DataFrame(data.X, columns=list(data.feature_names))
+    y = np.where(data.y == 1, "<fraud>", "ok")
+    prices = {"fn": "amount", "fp": 5, "positive": "<fraud>"}
+    model = CostBoostClassifier(prices, n_estimators=15, ensemble=1, random_state=0).fit(X, y)
+    return model, X, y
+
+
+def test_notebooks_show_everything(fitted):
+    model, X, y = fitted
+    shown = {
+        "diagram": (model._repr_mimebundle_()["text/html"], "when the truth is"),
+        "members": (model.members_._repr_html_(), "weight"),
+        "explanation": (model.explain(X)._repr_html_(), "The first 20 of 600 rows."),
+        "decisions": (model.decide(X, capacity={"<fraud>": 9})._repr_html_(), "<td>9</td>"),
+        "sensitivity": (model.sensitivity(X, y)._repr_html_(), "regret"),
+        "estimate": (Estimate(0.5, 0.25, 0.75)._repr_html_(), "0.250 to 0.750"),
+        "costs": (model.costs_._repr_html_(), "decide ok"),
+    }
+    for name, (html, words) in shown.items():
+        assert words in html, name
+        assert "<fraud>" not in html, name
+    assert "sk-" in shown["diagram"][0]
+    assert "when the truth is" not in CostBoostClassifier()._repr_html_()
+
+
+def test_wrong_costs_of_a_classifier(fitted):
+    """The short name means the class that the costs call positive."""
+    model, X, y = fitted
+    found = model.sensitivity(X, y, entries=["fn"], factors=[1.0, 3.0])
+    named = model.sensitivity(X, y, entries=[("<fraud>", "ok")], factors=[1.0, 3.0])
+    assert [row["regret"] for row in found.rows] == [row["regret"] for row in named.rows]
+    missed = X["amount"][(model.predict(X) == "ok") & (y == "<fraud>")].sum()
+    assert found.rows[1]["cost"] - found.rows[0]["cost"] == pytest.approx(2 * missed)
+    assert found.rows[0]["regret"] == 0.0

@@ -3,7 +3,7 @@
 An entry of a cost matrix, or a whole matrix, may be an interval or a list of possible values:
 
 >>> from costboost.costs import Costs, interval, samples, scenarios
->>> from costboost.decisions import cheapest, worst_expected_cost
+>>> from costboost.decisions import cheapest
 >>> found = scenarios({"fn": interval(100, 300), "fp": 5})
 >>> found.expected
 {'fn': 200.0, 'fp': 5}
@@ -15,10 +15,10 @@ of a decision is linear in the costs, so minimising it needs their means only, `
 worst cost needs all scenarios:
 
 >>> found = scenarios({"fn": samples([10, 40]), "fp": samples([9, 1])})
->>> worst = [Costs.resolve(form, classes=[0, 1]).matrix for form in found.worst]
+>>> cases = [Costs.resolve(form, classes=[0, 1]) for form in found.worst]
 >>> Costs.resolve(found.expected, classes=[0, 1]).decide([[0.825, 0.175]])
 array([1])
->>> cheapest(worst_expected_cost([[0.825, 0.175]], worst))
+>>> cheapest(np.max([case.expected([[0.825, 0.175]]) for case in cases], axis=0))
 array([0])
 """
 
@@ -252,10 +252,6 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
     -------
     Scenarios
         The mean costs and the scenarios; certain costs are their own mean and only scenario.
-
-    See Also
-    --------
-    costboost.decisions.worst_expected_cost : The worst case of every decision.
 
     Examples
     --------

@@ -4,16 +4,9 @@ The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (
 = truth and columns = decision, expected costs (n, d).
 """
 
-from costboost.decisions.arrays import cheapest, expected_cost, worst_expected_cost
+from costboost.decisions.arrays import cheapest, expected_cost
 from costboost.decisions.explain import Explanation, explain
-from costboost.decisions.guarantee import (
-    CostGuarantee,
-    cost_guarantee,
-    mean_cost_bound,
-    order_rank,
-    order_threshold,
-    rows_needed,
-)
+from costboost.decisions.guarantee import CostGuarantee, cost_guarantee, rows_needed
 from costboost.decisions.limits import Budget, Rate
 from costboost.decisions.sensitivity import Sensitivity, break_even, sensitivity
 from costboost.decisions.solve import Allocation, allocate, capacity_curve, capacity_prices
@@ -33,10 +26,6 @@ __all__ = [
     "cost_guarantee",
     "expected_cost",
     "explain",
-    "mean_cost_bound",
-    "order_rank",
-    "order_threshold",
     "rows_needed",
     "sensitivity",
-    "worst_expected_cost",
 ]

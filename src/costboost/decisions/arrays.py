@@ -5,16 +5,15 @@ Rows of a cost matrix are classes (the truth, k of them), columns are decisions 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import invalid
 from costboost.costs.table import cheapest, expected_costs
 
-__all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
+__all__ = ["cheapest", "expected_cost"]
 
 
 def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
@@ -41,37 +40,6 @@ def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
     return expected_costs(p, C)
 
 
-def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floats:
-    """Largest expected cost of every decision over several cost matrices.
-
-    Use it in place of `expected_cost` where costs are uncertain and the worst case counts: the
-    cheapest column, or `allocate` on the result, minimises the worst expected cost.
-
-    Parameters
-    ----------
-    proba : array of shape (n, k)
-        Probability of each class on each row.
-    matrices : sequence of arrays of shape (k, d) or (n, k, d)
-        The scenarios, as in ``costboost.costs.scenarios(...).worst``.
-
-    Returns
-    -------
-    array of shape (n, d)
-        The largest expected cost.
-
-    Examples
-    --------
-    >>> worst_expected_cost([[0.5, 0.5]], [[[0, 8], [6, 0]], [[0, 2], [10, 0]]])
-    array([[5., 4.]])
-    """
-    if not len(matrices):
-        raise ValueError(
-            "The 'matrices' parameter of worst_expected_cost must hold at least one cost matrix, "
-            "got none. Pass the scenarios of your costs."
-        )
-    return np.asarray(np.max([expected_cost(proba, matrix) for matrix in matrices], axis=0))
-
-
 def cheapest_other(expected: Floats, codes: Ints | int) -> tuple[Ints, Floats]:
     """The cheapest decision of each row other than its own, and what its own saves against it."""
     rows = np.arange(len(expected))
@@ -95,15 +63,12 @@ def probabilities_and_matrix(
     p = np.asarray(proba, dtype=np.float64)
     C = np.asarray(matrix, dtype=np.float64)
     if p.ndim != 2:
-        raise ValueError(
-            f"The 'proba' parameter of {owner} must have shape (n, k), a column per class; got "
-            f"shape {p.shape}. Pass the output of predict_proba."
-        )
+        raise invalid("proba", owner, f"must have shape (n, k), a column per class; got {p.shape}.")
     n, k = p.shape
     if not (C.ndim in (2, 3) and C.shape[-2] == k and (C.ndim == 2 or len(C) == n)):
-        raise ValueError(
-            f"The 'matrix' parameter of {owner} must have shape ({k}, d) or ({n}, {k}, d), truth "
-            f"by decision, to go with proba of shape {p.shape}; got {C.shape}."
+        rule = f"must have shape ({k}, d) or ({n}, {k}, d), truth by decision"
+        raise invalid(
+            "matrix", owner, f"{rule}, to go with proba of shape {p.shape}; got {C.shape}."
         )
     return finite(p, "proba", owner), finite(C, "matrix", owner)
 
@@ -111,10 +76,7 @@ def probabilities_and_matrix(
 def finite(array: Floats, name: str, owner: str) -> Floats:
     """The array, if it has neither NaN nor infinity."""
     if not np.isfinite(array).all():
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must be finite, got NaN or infinity. Drop or "
-            "complete those rows."
-        )
+        raise invalid(name, owner, "must be finite, got NaN or infinity. Drop those rows.")
     return array
 
 
@@ -124,9 +86,9 @@ def checked_table(
     """Costs of each decision on each row as finite floats, (n, d)."""
     E = np.asarray(values, dtype=np.float64)
     if E.ndim != 2 or not E.shape[1] or shape not in (None, E.shape):
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must have shape {shape or '(n, d)'}, a column per "
-            f"decision; got shape {E.shape}. expected_cost(proba, matrix) makes such a table."
+        rule = f"must have shape {shape or '(n, d)'}, a column per decision"
+        raise invalid(
+            name, owner, f"{rule}; got shape {E.shape}. See expected_cost(proba, matrix)."
         )
     return finite(E, name, owner)
 
@@ -135,8 +97,6 @@ def column_labels(labels: ArrayLike | None, size: int, name: str, owner: str) ->
     """Distinct labels of the columns; by default 0 to size - 1."""
     array = np.arange(size) if labels is None else np.asarray(labels)
     if array.shape != (size,) or len(set(array.tolist())) != size:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must hold {size} distinct labels, one per column; "
-            f"got {array.tolist()}."
-        )
+        rule = f"must hold {size} distinct labels, one per column"
+        raise invalid(name, owner, f"{rule}; got {array.tolist()}.")
     return array

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame
+from costboost._utils import as_frame, invalid
 from costboost._words import MOST_ROWS, html_table, money
 from costboost.costs.labels import checked_codes
 from costboost.decisions.arrays import (
@@ -107,16 +107,9 @@ class Explanation:
         pandas.DataFrame
             Columns ``decision``, ``runner_up``, ``saving``, ``base`` and one per feature.
         """
-        return as_frame(
-            {
-                "decision": self.labels,
-                "runner_up": self.runner_up,
-                "saving": self.saving,
-                "base": self.base,
-                **{name: self.parts[:, f] for f, name in enumerate(self.feature_names)},
-            },
-            "Explanation.to_frame",
-        )
+        parts = dict(zip(self.feature_names, self.parts.T, strict=True))
+        own = {"decision": self.labels, "runner_up": self.runner_up, "saving": self.saving}
+        return as_frame({**own, "base": self.base, **parts}, "Explanation.to_frame")
 
     def _repr_html_(self) -> str:
         parts = self.parts[:MOST_ROWS]
@@ -183,18 +176,14 @@ def explain(
     owner = "explain"
     given = np.asarray(contributions, dtype=np.float64)
     if given.ndim not in (2, 3) or given.shape[-1] < 2:
-        raise ValueError(
-            f"The 'contributions' parameter of {owner} must have shape (n, f + 1) or (n, k, f + 1),"
-            f" got {given.shape}."
-        )
+        rule = "must have shape (n, f + 1) or (n, k, f + 1)"
+        raise invalid("contributions", owner, f"{rule}, got {given.shape}.")
     n, f = len(given), given.shape[-1] - 1
     own = to_proba(given.sum(axis=-1))
     p, C = probabilities_and_matrix(own if proba is None else proba, matrix, owner)
     if p.shape != own.shape:
-        raise ValueError(
-            f"The 'proba' parameter of {owner} must have shape {own.shape} to go with the "
-            f"contributions, got {p.shape}."
-        )
+        rule = f"must have shape {own.shape} to go with the contributions"
+        raise invalid("proba", owner, f"{rule}, got {p.shape}.")
     labels = column_labels(decisions, C.shape[-1], "decisions", owner)
     if len(labels) < 2:
         raise ValueError(f"{owner} needs at least two decisions to compare, got {labels.tolist()}.")
@@ -207,8 +196,16 @@ def explain(
     gain = full[rows, :, runner_up] - full[rows, :, taken]  # (n, k)
     base = (to_proba(given[..., -1]) * gain).sum(axis=1)
     parts = _adding_up(_parts(given, gain), saving - base)
-    names = _names(feature_names, X, f, owner)
-    values = _values(X, n, f, owner)
+    if feature_names is None:
+        feature_names = X.columns if hasattr(X, "columns") else [f"x{j}" for j in range(f)]
+    names = [str(name) for name in feature_names]
+    if len(names) != f:
+        rule = f"must hold {f} names, one per feature of the contributions"
+        raise invalid("feature_names", owner, f"{rule}; got {len(names)}.")
+    values = None if X is None else np.asarray(X, dtype=object if hasattr(X, "columns") else None)
+    if values is not None and values.shape != (n, f):
+        rule = f"must have shape ({n}, {f}) to go with the contributions"
+        raise invalid("X", owner, f"{rule}, got {values.shape}.")
     return Explanation(labels, taken, runner_up, saving, base, parts, names, values)
 
 
@@ -243,27 +240,3 @@ def _adding_up(parts: Floats, total: Floats) -> Floats:
         share = np.where(whole > 0, size / np.where(whole > 0, whole, 1.0), 1.0 / parts.shape[1])
         parts = parts + rest[:, None] * share
     return parts
-
-
-def _names(names: Sequence[str] | None, X: Any, f: int, owner: str) -> list[str]:
-    if names is None:
-        names = X.columns if hasattr(X, "columns") else [f"x{j}" for j in range(f)]
-    found = [str(name) for name in names]
-    if len(found) != f:
-        raise ValueError(
-            f"The 'feature_names' parameter of {owner} must hold {f} names, one per feature of the "
-            f"contributions; got {len(found)}."
-        )
-    return found
-
-
-def _values(X: Any, n: int, f: int, owner: str) -> AnyArray | None:
-    if X is None:
-        return None
-    values = np.asarray(X, dtype=object) if hasattr(X, "columns") else np.asarray(X)
-    if values.shape != (n, f):
-        raise ValueError(
-            f"The 'X' parameter of {owner} must have shape ({n}, {f}) to go with the "
-            f"contributions, got {values.shape}."
-        )
-    return values

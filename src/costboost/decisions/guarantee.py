@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from costboost._typing import Floats
-from costboost._utils import checked_share, is_real
+from costboost._utils import checked_share, invalid, is_real
 
 # -- Whether the mean cost is below a limit, with a stated probability of being wrong ------------
 # Costs of held-out rows are independent draws from an unknown distribution between two known
@@ -111,55 +111,20 @@ def cost_guarantee(
     (True, True)
     """
     owner = "cost_guarantee"
-    x = _scaled(costs, smallest, largest, delta, owner)
-    if not is_real(limit):
-        raise ValueError(f"The 'limit' parameter of {owner} must be a number, got {limit!r}.")
-    if not smallest < limit < largest:
-        raise ValueError(
-            f"The 'limit' parameter of {owner} must lie between smallest={smallest:g} and largest="
-            f"{largest:g}, else it is never or always met; got {limit:g}."
-        )
-    bound = mean_cost_bound(
-        costs, delta, largest=largest, smallest=smallest, random_state=random_state
-    )
-    mean = float(np.mean(np.asarray(costs, dtype=np.float64)))
+    values = np.asarray(costs, dtype=np.float64)
+    if values.ndim != 1 or not len(values):
+        raise invalid("costs", owner, f"must have shape (n,), non-empty; got {values.shape}.")
+    checked_share(delta, "delta", owner)
+    ends = f"between smallest={smallest!r} and largest={largest!r}"
+    if not all(map(is_real, (smallest, limit, largest))) or not smallest < limit < largest:
+        raise invalid("limit", owner, f"must lie {ends}, else it says nothing; got {limit!r}.")
+    if not (values.min() >= smallest and values.max() <= largest):
+        given = f"got values from {values.min():g} to {values.max():g}"
+        raise invalid("costs", owner, f"must lie {ends}, {given}. Name bounds of any row.")
+    x = np.random.default_rng(random_state).permutation((values - smallest) / (largest - smallest))
+    bound = smallest + (largest - smallest) * _upper_bound(x, delta)
+    mean = float(np.mean(values))
     return CostGuarantee(bound <= limit, bound, mean, float(limit), float(delta), len(x))
-
-
-def mean_cost_bound(
-    costs: ArrayLike,
-    delta: float = 0.05,
-    *,
-    largest: float,
-    smallest: float = 0.0,
-    random_state: int = 0,
-) -> float:
-    """Upper bound of the mean cost that fails with probability at most delta.
-
-    Parameters
-    ----------
-    costs : array of shape (n,)
-        Costs of the decisions on rows that had no part in training.
-    delta : float, default=0.05
-        Largest probability that the mean exceeds the bound.
-    largest, smallest : float
-        Bounds of the cost of any row, known beforehand.
-    random_state : int, default=0
-        Seed of the order in which the rows are used.
-
-    Returns
-    -------
-    float
-        The bound; `largest` if the rows show nothing better.
-
-    Examples
-    --------
-    >>> round(mean_cost_bound([0.0] * 1000, 0.05, largest=100.0), 2)
-    0.4
-    """
-    x = _scaled(costs, smallest, largest, delta, "mean_cost_bound")
-    ordered = np.random.default_rng(random_state).permutation(x)
-    return smallest + (largest - smallest) * _upper_bound(ordered, delta)
 
 
 def _upper_bound(x: Floats, delta: float) -> float:
@@ -190,62 +155,9 @@ def _stakes(x: Floats, delta: float) -> Floats:
     return np.asarray(np.sqrt(2.0 * math.log(1.0 / delta) / (n * before)))
 
 
-def _scaled(costs: ArrayLike, smallest: float, largest: float, delta: float, owner: str) -> Floats:
-    """Costs in [0, 1], with the arguments of a bound checked."""
-    values = np.asarray(costs, dtype=np.float64)
-    if values.ndim != 1 or not len(values):
-        raise ValueError(
-            f"The 'costs' parameter of {owner} must be a non-empty array of shape (n,), got shape "
-            f"{values.shape}."
-        )
-    if not (is_real(smallest) and is_real(largest) and smallest < largest):
-        raise ValueError(
-            f"The 'smallest' and 'largest' parameters of {owner} must be numbers in this order, "
-            f"got {smallest!r} and {largest!r}."
-        )
-    if not (values.min() >= smallest and values.max() <= largest):
-        raise ValueError(
-            f"The 'costs' parameter of {owner} must lie between smallest={smallest:g} and largest="
-            f"{largest:g}, got values from {values.min():g} to {values.max():g}. Give bounds that "
-            "hold for any row, or cap the costs."
-        )
-    checked_share(delta, "delta", owner)
-    return np.asarray((values - smallest) / (largest - smallest))
-
-
 # -- Thresholds with a guarantee: order statistics of held-out scores ----------------------------
 # X. Tong, Y. Feng and J. J. Li, "Neyman-Pearson classification algorithms and NP receiver operating
 # characteristics", Science Advances 4(2), 2018, doi:10.1126/sciadv.aao1659.
-
-
-def order_rank(n: int, limit: float, delta: float) -> int:
-    r"""Rank k of the order statistic of n scores that bounds an error rate with confidence.
-
-    The smallest k with :math:`P(\mathrm{Bin}(n, 1 - limit) \ge k) \le \delta`; n + 1 if there is
-    none.
-
-    Parameters
-    ----------
-    n : int
-        Number of scores.
-    limit : float
-        Largest error rate, in (0, 1).
-    delta : float
-        Largest probability that it is exceeded, in (0, 1).
-
-    Returns
-    -------
-    int
-        The rank, from 1 to n + 1.
-
-    Examples
-    --------
-    >>> order_rank(59, 0.05, 0.05), order_rank(58, 0.05, 0.05), order_rank(1000, 0.05, 0.05)
-    (59, 59, 962)
-    """
-    limit, delta = _rates(limit, delta, "order_rank")
-    tails = binom.sf(np.arange(n), n, 1.0 - limit)  # P(Bin > k - 1), falling in k
-    return 1 + int(np.searchsorted(-tails, -delta))
 
 
 def rows_needed(limit: float, delta: float) -> int:
@@ -268,47 +180,23 @@ def rows_needed(limit: float, delta: float) -> int:
     >>> rows_needed(0.05, 0.05), rows_needed(0.01, 0.05)
     (59, 299)
     """
-    limit, delta = _rates(limit, delta, "rows_needed")
+    limit = checked_share(limit, "limit", "rows_needed")
+    delta = checked_share(delta, "delta", "rows_needed")
     return max(1, math.ceil(math.log(delta) / math.log1p(-limit)))
+
+
+def order_rank(n: int, limit: float, delta: float) -> int:
+    """The smallest k with P(Bin(n, 1 - limit) >= k) <= delta; n + 1 if there is none."""
+    tails = binom.sf(np.arange(n), n, 1.0 - limit)  # P(Bin > k - 1), falling in k
+    return 1 + int(np.searchsorted(-tails, -delta))
 
 
 def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
     """The lowest threshold that scores exceed at a rate above `limit` with probability <= `delta`.
 
-    Parameters
-    ----------
-    scores : array of shape (n,)
-        Independent scores of the class that should stay below the threshold.
-    limit : float
-        Largest share of such scores that may exceed the threshold, in (0, 1).
-    delta : float
-        Largest probability, over the draw of the scores, that more than that exceed it.
-
-    Returns
-    -------
-    float
-        The order statistic of rank `order_rank`.
-
-    Examples
-    --------
-    >>> order_threshold(range(1, 1001), 0.05, 0.05)
-    962.0
+    There are enough scores: at least `rows_needed`.
     """
     ordered = np.sort(np.asarray(scores, dtype=np.float64))
-    if ordered.ndim != 1 or np.isnan(ordered).any():
-        raise ValueError(
-            "The 'scores' parameter of order_threshold must have shape (n,) and no NaN, got shape "
-            f"{ordered.shape}. Drop the rows without a score."
-        )
-    k = order_rank(len(ordered), limit, delta)
-    if k > len(ordered):
-        raise ValueError(
-            f"The 'scores' parameter of order_threshold must hold at least "
-            f"{rows_needed(limit, delta)} scores for limit={limit!r} and delta={delta!r}; got "
-            f"{len(ordered)}. Add rows, or raise limit or delta."
-        )
-    return float(ordered[k - 1])
-
-
-def _rates(limit: float, delta: float, owner: str) -> tuple[float, float]:
-    return checked_share(limit, "limit", owner), checked_share(delta, "delta", owner)
+    if np.isnan(ordered).any():
+        raise ValueError("A threshold with a guarantee needs scores without NaN. Drop those rows.")
+    return float(ordered[order_rank(len(ordered), limit, delta) - 1])

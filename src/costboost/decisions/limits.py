@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import is_integer, is_real
+from costboost._utils import invalid, is_integer, is_real
 from costboost.costs.labels import grouped, of_length, position
 from costboost.decisions.arrays import column_labels, finite
-from costboost.decisions.program import Limit, count_limit, dual_bound, solve, whole_rows
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
 
@@ -29,9 +28,9 @@ def groups_of(per: Any, n: int, owner: str, X: Any) -> tuple[list[Any] | None, I
     if isinstance(per, str):
         columns = [str(name) for name in getattr(X, "columns", ())]
         if per not in columns:
-            raise ValueError(
-                f"The 'per' parameter of {owner} must be the group of each row or a column of X; "
-                f"got {per!r}, and X has {columns[:10] or 'no named columns'}."
+            known = f"X has {columns[:10] or 'no named columns'}"
+            raise invalid(
+                "per", owner, f"must be groups or a column of X; got {per!r}, and {known}."
             )
         per = X[per]
     names, group = grouped(per, n, "per", owner)
@@ -57,83 +56,45 @@ def bounds(
     d = len(decisions)
     lower, upper = np.zeros((len(sizes), d), np.intp), np.repeat(sizes[:, None], d, axis=1)
     for label, limit in (capacity or {}).items():
-        j = position(label, decisions, "decisions", "capacity", owner)
-        for at, own in _by_group(label, limit, names, owner):
-            lower[at, j], upper[at, j] = _range(own, sizes[at], periods, label, owner)
-    asked, room = lower.sum(axis=1), upper.sum(axis=1)
-    for g in np.flatnonzero((asked > sizes) | (room < sizes)).tolist():
+        j, own = position(label, decisions, "decisions", "capacity", owner), [(slice(None), limit)]
+        if isinstance(limit, Mapping):
+            absent = [name for name in names or ["any"] if name not in limit]
+            if names is None or absent:
+                problem = f"has for {label!r} limits per group, and none of the group {absent[0]!r}"
+                raise invalid("capacity", owner, f"{problem}. Pass per=, and limits of all groups.")
+            own = [(slice(g, g + 1), limit[name]) for g, name in enumerate(names)]
+        for at, one in own:
+            lower[at, j], upper[at, j] = _range(one, sizes[at], periods, label, owner)
+    for g in np.flatnonzero((lower.sum(axis=1) > sizes) | (upper.sum(axis=1) < sizes)).tolist():
         where = "" if names is None else f" of the group {names[g]!r}"
-        problem = f"its lower limits ask for {asked[g]} rows and there are {sizes[g]}{where}. Lower"
-        if asked[g] <= sizes[g]:
-            limits = dict(zip(decisions.tolist(), upper[g].tolist(), strict=True))
-            problem = (
-                f"all decisions are limited, {limits}, together to {room[g]} of {sizes[g]} rows"
-                f"{where}. Raise"
-            )
-        raise ValueError(
-            f"The 'capacity' parameter of {owner} is infeasible: {problem} the limits, or leave "
-            "one decision without."
-        )
+        ends = zip(lower[g].tolist(), upper[g].tolist(), strict=True)
+        asked = dict(zip(decisions.tolist(), ends, strict=True))
+        problem = f"is infeasible: {sizes[g]} rows{where} cannot have these numbers of decisions"
+        raise invalid("capacity", owner, f"{problem} (fewest, most): {asked}. Relax a limit.")
     return lower, upper
-
-
-def _by_group(
-    label: Any, limit: Any, names: list[Any] | None, owner: str
-) -> list[tuple[slice, Any]]:
-    """The limit of all groups, or that of each."""
-    if not isinstance(limit, Mapping):
-        return [(slice(None), limit)]
-    if names is None:
-        raise ValueError(
-            f"The 'capacity' parameter of {owner} has for {label!r} a limit per group, and there "
-            "are no groups. Pass per=, the group of each row."
-        )
-    if absent := [name for name in names if name not in limit]:
-        raise ValueError(
-            f"The 'capacity' parameter of {owner} has for {label!r} no limit of the group "
-            f"{absent[0]!r} ({len(absent)} missing). Add it, or give one limit for all groups."
-        )
-    return [(slice(g, g + 1), limit[name]) for g, name in enumerate(names)]
 
 
 def _range(limit: Any, sizes: Ints, periods: int, label: Any, owner: str) -> tuple[Ints, Ints]:
     """Fewest and most rows of one decision in groups of these sizes."""
     least, most = limit if isinstance(limit, tuple | list) and len(limit) == 2 else (None, limit)
-    lower, upper = np.zeros_like(sizes), sizes
-    if least is not None:
-        lower = _count(least, sizes, periods, np.ceil, label, owner)
-    if most is not None:
-        upper = _count(most, sizes, periods, np.floor, label, owner)
-    if least is not None and most is not None:
-        # Two counts, or two shares, can be compared as they stand.
-        swapped = is_integer(least) == is_integer(most) and bool(least > most)
-        wrong = np.flatnonzero(swapped | (lower > upper))
-        if len(wrong):
-            g = wrong[0]
-            raise ValueError(
-                f"The 'capacity' parameter of {owner} has for {label!r} a lower limit above the "
-                f"upper one: {least!r} > {most!r} (of {sizes[g]} rows: {lower[g]} > {upper[g]}). "
-                "Swap or relax them."
-            )
+    lower = _count(0 if least is None else least, sizes, periods, np.ceil, label, owner)
+    upper = sizes if most is None else _count(most, sizes, periods, np.floor, label, owner)
+    if most is not None and (lower > upper).any():
+        n = sizes[(lower > upper).argmax()]
+        problem = f"has for {label!r} a lower limit above the upper one, {least!r} > {most!r}"
+        raise invalid("capacity", owner, f"{problem} (of {n} rows). Swap or relax them.")
     return lower, np.minimum(upper, sizes)
 
 
 def _count(limit: Any, sizes: Ints, periods: int, whole: Any, label: Any, owner: str) -> Ints:
     """A count as it is, a share in rows."""
-    rule = (
-        f"The 'capacity' parameter of {owner} must have for {label!r} a number of rows (an integer "
-        "such as 200), a share of the rows (a float from 0 to 1), or a pair (lower, upper) of them"
-    )
-    if not (is_real(limit) or isinstance(limit, np.integer)):
-        raise ValueError(f"{rule}; got {limit!r}.")
-    if limit < 0:
-        raise ValueError(f"{rule}; got the negative limit {limit!r}.")
-    if not is_integer(limit) and limit <= 1:
+    if is_real(limit) and limit >= 0 and (limit <= 1 or limit == int(limit)):
+        if is_integer(limit) or limit > 1:
+            return np.full_like(sizes, int(limit) * periods)
         rounding = _ROUNDING if whole is np.floor else -_ROUNDING
         return np.asarray(whole(limit * sizes + rounding), dtype=np.intp)
-    if limit != int(limit):
-        raise ValueError(f"{rule}; got {limit!r}, which is neither a share nor a whole number.")
-    return np.full_like(sizes, int(limit) * periods)
+    rule = f"must have for {label!r} a number of rows (200), a share from 0.0 to 1.0, or a pair"
+    raise invalid("capacity", owner, f"{rule} (lower, upper) of them; got {limit!r}.")
 
 
 # -- Limits on expected rates and on money, beside those on numbers of rows ----------------------
@@ -221,8 +182,7 @@ class Budget:
     amount: Any = None
 
 
-@dataclass(frozen=True, eq=False)
-class Sum:
+class Sum(NamedTuple):
     """A constraint on plain arrays: a sum of coefficients (n, d), or a rate."""
 
     words: str
@@ -230,21 +190,6 @@ class Sum:
     low: float
     high: float
     total: Floats | None = None  # (n,), what the sum is divided by if it is a rate
-
-    def part(self, rows: Ints) -> Sum:
-        """The constraint on some of the rows."""
-        total = None if self.total is None else self.total[rows]
-        return replace(self, coefficients=self.coefficients[rows], total=total)
-
-    @property
-    def whole(self) -> float:
-        """What the sum is divided by."""
-        return 1.0 if self.total is None else float(self.total.sum())
-
-    @property
-    def limit(self) -> Limit:
-        """The same on the sum itself."""
-        return Limit(self.coefficients, self.low * self.whole, self.high * self.whole)
 
 
 def read(
@@ -271,7 +216,7 @@ def read(
             counted[position(name, decisions, "decisions", "constraints", owner)] = 1.0
         words = " or ".join(str(name) for name in names)
         if isinstance(one, Budget):
-            coefficients = _budget(one, expected, counted)
+            coefficients = _taken(one, expected) * counted
             found.append(Sum(f"total of {words}", coefficients, -np.inf, float(one.at_most)))
         else:
             column = _given(one, len(expected), proba, classes, owner)
@@ -282,84 +227,34 @@ def read(
     return found
 
 
-def _budget(one: Budget, expected: Floats, counted: Floats) -> Floats:
-    """What each decision takes from the budget on each row."""
+def _taken(one: Budget, expected: Floats) -> Floats:
+    """What a decision takes from the budget on each row, (n, 1) or (n, d)."""
     if not is_real(one.at_most):
-        raise ValueError(f"The 'at_most' of Budget must be a finite number, got {one.at_most!r}.")
+        raise invalid("at_most", "Budget", f"must be a finite number, got {one.at_most!r}.")
     if one.amount is None:
-        return np.asarray(expected * counted)
+        return expected
     amount = np.asarray(one.amount, dtype=np.float64)
     if amount.ndim:
-        amount = of_length(amount, len(expected), "amount", "Budget")
-    if not (np.isfinite(amount).all() and (amount >= 0).all()):
-        raise ValueError(
-            "The 'amount' of Budget must be finite and not negative, got values from "
-            f"{amount.min()} to {amount.max()}."
-        )
-    return np.asarray(np.broadcast_to(amount, len(expected))[:, None] * counted)
+        of_length(amount, len(expected), "amount", "Budget")
+    if not (finite(amount, "amount", "Budget") >= 0).all():
+        raise invalid("amount", "Budget", f"must not be negative, got {amount.min()}.")
+    return np.broadcast_to(amount, len(expected))[:, None]
 
 
 def _given(
     one: Rate, n: int, proba: ArrayLike | None, classes: ArrayLike | None, owner: str
 ) -> Floats:
     """Probability of the class of a rate on each row."""
-    if proba is None:
+    ends = [end for end in (one.at_least, one.at_most) if end is not None]
+    if not ends or not all(is_real(end) and 0 <= end <= 1 for end in ends) or ends != sorted(ends):
         raise ValueError(
-            f"The 'constraints' parameter of {owner} has a Rate, which needs the probabilities of "
-            "the classes. Pass proba= (and classes=)."
+            "Rate needs at_least= or at_most= from 0 to 1, or both, the lower limit first; got "
+            f"{one.at_least!r} and {one.at_most!r}."
         )
-    p = np.asarray(proba, dtype=np.float64)
+    p = np.empty(0) if proba is None else np.asarray(proba, dtype=np.float64)
     if p.ndim != 2 or len(p) != n:
-        raise ValueError(
-            f"The 'proba' parameter of {owner} must have shape ({n}, k), got {p.shape}."
-        )
-    finite(p, "proba", owner)
-    for name, value in (("at_least", one.at_least), ("at_most", one.at_most)):
-        if value is not None and not (is_real(value) and 0 <= value <= 1):
-            raise ValueError(f"The {name!r} of Rate must be from 0 to 1, got {value!r}.")
-    if one.at_least is None and one.at_most is None:
-        raise ValueError("Rate needs at_least= or at_most=, got neither.")
-    if one.at_least is not None and one.at_most is not None and one.at_least > one.at_most:
-        raise ValueError(
-            f"Rate has a lower limit above the upper one: at_least={one.at_least!r} > at_most="
-            f"{one.at_most!r}. Swap or relax them."
-        )
+        rule = f"must have shape ({n}, k), because constraints have a Rate"
+        raise invalid("proba", owner, f"{rule}; got {None if proba is None else p.shape}.")
     labels = column_labels(classes, p.shape[1], "classes", owner)
-    return np.asarray(p[:, position(one.given, labels, "classes", "constraints", owner)])
-
-
-def constrained(
-    expected: Floats, lower: Ints, upper: Ints, sums: list[Sum], group: Any, owner: str
-) -> tuple[Ints, Floats, float, list[dict[str, Any]]]:
-    """Decisions of one group, prices of its capacities, the lower bound, and the constraints."""
-    n, d = expected.shape
-    limited = np.flatnonzero((lower > 0) | (upper < n))
-    counts = [
-        count_limit(j, expected.shape, float(lower[j]), float(upper[j])) for j in limited.tolist()
-    ]
-    limits = [*counts, *(one.limit for one in sums)]
-    found = solve(expected, limits)
-    codes = None if found is None else whole_rows(expected, limits, found)
-    if found is None or codes is None:
-        where = "" if group is None else f" in the group {group!r}"
-        asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
-        raise ValueError(
-            f"The 'constraints' parameter of {owner} is infeasible{where}: found no decisions of "
-            f"these {n} rows that meet {asked}{' and the capacity' if counts else ''}. Relax a "
-            "limit."
-        )
-    prices = found[2]
-    bound = dual_bound(expected, limits, prices)
-    price = np.zeros(d)
-    price[limited] = prices[: len(counts)]
-    met = [
-        {
-            "constraint": one.words,
-            "at_least": one.low if np.isfinite(one.low) else None,
-            "at_most": one.high if np.isfinite(one.high) else None,
-            "value": one.limit.used(codes) / one.whole if one.whole else float("nan"),
-            "price": float(dual),
-        }
-        for one, dual in zip(sums, prices[len(counts) :], strict=True)
-    ]
-    return codes, price, bound, met
+    code = position(one.given, labels, "classes", "constraints", owner)
+    return np.asarray(finite(p, "proba", owner)[:, code])

@@ -33,6 +33,7 @@ class Limit:
     coefficients: Floats
     low: float
     high: float
+    whole: float = 1.0  # what the sum is divided by if it is a rate
 
     def on(self, rows: Ints, share: float) -> Limit:
         """The limit of some rows, in proportion."""

@@ -10,15 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import as_frame, check_weights
+from costboost._utils import as_frame, check_weights, invalid
 from costboost._words import html_table
 from costboost.costs.labels import position, positions
 from costboost.costs.table import expected_costs
-from costboost.decisions.arrays import (
-    cheapest,
-    column_labels,
-    probabilities_and_matrix,
-)
+from costboost.decisions.arrays import cheapest, column_labels, probabilities_and_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,13 +72,9 @@ def break_even(
     p, C = probabilities_and_matrix(proba, matrix, owner)
     n, k = p.shape
     d = C.shape[-1]
-    truth, taken = entry_position(
-        entry,
-        column_labels(classes, k, "classes", owner),
-        column_labels(decisions, d, "decisions", owner),
-        positive,
-        owner,
-    )
+    names = column_labels(classes, k, "classes", owner)
+    actions = column_labels(decisions, d, "decisions", owner)
+    truth, taken = entry_position(entry, names, actions, positive, owner)
     rows = np.array(np.broadcast_to(C, (n, k, d)))
     scale = np.abs(rows).max(axis=(1, 2))
 
@@ -111,24 +103,17 @@ def entry_position(
     """Row and column of an entry given by labels or by a short name."""
     if isinstance(entry, str) and entry in _SHORT:
         if len(classes) != 2 or len(decisions) != 2:
-            raise ValueError(
-                f"The 'entry' parameter of {owner} is {entry!r}, a name for two classes and two "
-                f"decisions; there are {len(classes)} and {len(decisions)}. Pass (truth, decision)."
-            )
-        j, a = _SHORT[entry]
-        swap = (
-            positive is not None and position(positive, classes, "classes", "positive", owner) == 0
-        )
-        return (1 - j, 1 - a) if swap else (j, a)
+            problem = f"is {entry!r}, a name for two classes and two decisions"
+            raise invalid("entry", owner, f"{problem}. Pass (truth, decision).")
+        (j, a), code = _SHORT[entry], 1
+        if positive is not None:
+            code = position(positive, classes, "classes", "positive", owner)
+        return (j, a) if code else (1 - j, 1 - a)
     if not (isinstance(entry, tuple) and len(entry) == 2):
-        raise ValueError(
-            f"The 'entry' parameter of {owner} must be (truth, decision) or one of "
-            f"{sorted(_SHORT)}, got {entry!r}."
-        )
-    return (
-        position(entry[0], classes, "classes", "entry", owner),
-        position(entry[1], decisions, "decisions", "entry", owner),
-    )
+        rule = f"must be (truth, decision) or one of {sorted(_SHORT)}"
+        raise invalid("entry", owner, f"{rule}, got {entry!r}.")
+    truth = position(entry[0], classes, "classes", "entry", owner)
+    return truth, position(entry[1], decisions, "decisions", "entry", owner)
 
 
 def _bracket(
@@ -272,15 +257,17 @@ def sensitivity(
     actions = column_labels(decisions, C.shape[-1], "decisions", owner)
     steps = [float(factor) for factor in factors]
     if not steps or min(steps) <= 0 or not np.isfinite(steps).all():
-        raise ValueError(
-            f"The 'factors' parameter of {owner} must hold positive numbers, got {list(factors)}."
-        )
+        raise invalid("factors", owner, f"must hold positive numbers, got {list(factors)}.")
     weight = p
     if truth is not None:
         weight = np.eye(k)[positions(truth, names, "classes", "truth", owner, n)]
     weight = weight * check_weights(sample_weight, n, owner)[:, None]
     own = cheapest(expected_costs(p, C))
-    rules = _rivals(rivals, names, actions, p, owner)
+    rules = {f"always {label}": np.full(n, j) for j, label in enumerate(actions.tolist())}
+    if names.tolist() == actions.tolist():
+        rules["most probable class"] = p.argmax(axis=1)
+    for name, labels in (rivals or {}).items():
+        rules[name] = positions(labels, actions, "decisions", f"rivals[{name!r}]", owner, n)
     rows, crossings = [], []
     for wrong in _wrongs(entries, C, names, actions, positive, owner):
         entry, up, down = wrong
@@ -359,31 +346,12 @@ def _wrongs(
     for entry in entries:
         if isinstance(entry, str) and entry == "ratio":
             if not binary:
-                raise ValueError(
-                    f"The 'entries' parameter of {owner} has 'ratio', which is defined for two "
-                    f"classes and two decisions; there are {len(names)} and {len(actions)}. Name "
-                    "entries (truth, decision)."
-                )
+                problem = "has 'ratio', which is defined for two classes and two decisions"
+                raise invalid("entries", owner, f"{problem}. Name entries (truth, decision).")
             found.append(("ratio", [(1, 0)], [(0, 1)]))
         else:
             found.append((entry, [entry_position(entry, names, actions, positive, owner)], []))
     return found
-
-
-def _rivals(
-    rivals: Mapping[str, ArrayLike] | None,
-    names: AnyArray,
-    actions: AnyArray,
-    p: Floats,
-    owner: str,
-) -> dict[str, Ints]:
-    n = len(p)
-    rules = {f"always {label}": np.full(n, j) for j, label in enumerate(actions.tolist())}
-    if names.tolist() == actions.tolist():
-        rules["most probable class"] = p.argmax(axis=1)
-    for name, labels in (rivals or {}).items():
-        rules[name] = positions(labels, actions, "decisions", f"rivals[{name!r}]", owner, n)
-    return rules
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -12,25 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, check_weights
+from costboost._utils import as_frame, check_weights, invalid
 from costboost._words import html_table, money
 from costboost.costs.labels import position
-from costboost.decisions.arrays import (
-    cheapest,
-    cheapest_other,
-    checked_table,
-    column_labels,
-)
-from costboost.decisions.limits import (
-    Budget,
-    Rate,
-    Sum,
-    bounds,
-    constrained,
-    groups_of,
-    read,
-)
-from costboost.decisions.program import count_limit, solve
+from costboost.decisions.arrays import cheapest, cheapest_other, checked_table, column_labels
+from costboost.decisions.limits import Budget, Rate, Sum, bounds, groups_of, read
+from costboost.decisions.program import Limit, count_limit, dual_bound, solve, whole_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,16 +242,34 @@ def _within_sums(
 ) -> tuple[Ints, Floats, float, list[dict[str, Any]]]:
     """Decisions, prices, the lower bound and the constraints of all groups, one after another."""
     codes, price = np.empty(len(E), dtype=np.intp), np.zeros(lower.shape)
-    bounds, met = [], []
+    total, met = [], []
     for g, rows in enumerate(_members(group, len(lower))):
-        own = [one.part(rows) for one in sums]
-        name = None if names is None else names[g]
-        codes[rows], price[g], bound, values = constrained(
-            E[rows], lower[g], upper[g], own, name, owner
-        )
-        bounds.append(bound)
-        met += values if names is None else [{"group": name, **one} for one in values]
-    return codes, price, math.fsum(bounds), met
+        costs, low, high = E[rows], lower[g], upper[g]
+        counted = np.flatnonzero((low > 0) | (high < len(rows))).tolist()
+        limits = [count_limit(j, costs.shape, float(low[j]), float(high[j])) for j in counted]
+        for one in sums:
+            whole = 1.0 if one.total is None else float(one.total[rows].sum())
+            limits.append(Limit(one.coefficients[rows], one.low * whole, one.high * whole, whole))
+        found = solve(costs, limits)
+        chosen = None if found is None else whole_rows(costs, limits, found)
+        if found is None or chosen is None:
+            where = "" if names is None else f" in the group {names[g]!r}"
+            asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
+            more = " and the capacity" if counted else ""
+            problem = f"is infeasible{where}: found no decisions of these {len(rows)} rows that"
+            raise invalid("constraints", owner, f"{problem} meet {asked}{more}. Relax a limit.")
+        codes[rows], prices = chosen, found[2].tolist()
+        price[g, counted] = prices[: len(counted)]
+        total.append(dual_bound(costs, limits, found[2]))
+        for one, limit, dual in zip(
+            sums, limits[len(counted) :], prices[len(counted) :], strict=True
+        ):
+            ends = [end if np.isfinite(end) else None for end in (one.low, one.high)]
+            value = limit.used(chosen) / limit.whole if limit.whole else float("nan")
+            what = {"constraint": one.words, "at_least": ends[0], "at_most": ends[1]}
+            of_group = {} if names is None else {"group": names[g]}
+            met.append({**of_group, **what, "value": value, "price": dual})
+    return codes, price, math.fsum(total), met
 
 
 def _within_counts(E: Floats, group: Ints, lower: Ints, upper: Ints) -> tuple[Ints, Floats]:
@@ -318,8 +323,7 @@ def _exchanged(E: Floats, codes: Ints, group: Ints, lower: Ints, upper: Ints) ->
         end = np.where(saves, at, end)
         still = walking = saves | is_over | is_under
         if not still.any():
-            _, arcs, _ = _graph(E, codes, group, lower, upper)
-            counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
+            counts, arcs, _ = _graph(E, codes, group, lower, upper)
             return _marginal(_paths(arcs, slack)[0], counts, lower, upper)
         for _ in range(d + 1):
             step = onward[every, at, end]
