@@ -195,7 +195,7 @@ def test_csv_names_the_field(client):
         ({k: v for k, v in good().items() if k != "hour"}, 422, "columns.hour"),
         (good() | {"amount": ["1", "b"]}, 422, "rows[1].amount"),
         (good() | {"amount": [1.0, np.inf]}, 422, "rows[1].amount"),
-        (good() | {"costs.ok.accept": [1.0, 2.0]}, 422, "costs"),
+        (good() | {"costs.ok.accept": [1.0, 2.0]}, 422, "costs[0]"),
         (good(51), 413, "rows"),
         (good(0), 422, "rows"),
     ]

@@ -36,7 +36,7 @@ from costboost.serve import Settings
 from costboost.serve.logs import AuditLog, stamp
 from costboost.serve.page import POLICY, docs_page, start_page
 from costboost.serve.requests import Query, RequestError
-from costboost.serve.scoring import Reply, Service
+from costboost.serve.scoring import AUDITED, Reply, Service
 
 log = logging.getLogger("costboost.serve")
 
@@ -236,10 +236,11 @@ class Application:
 
     def _load(self) -> Service:
         service = self._load_file()
-        if self.settings.audit_rows and service.audit_clash:
+        hidden = AUDITED & service.requests.required.keys()
+        if self.settings.audit_rows and hidden:
             raise ValueError(
                 f"The model has columns that are called as fields of the audit log: "
-                f"{', '.join(service.audit_clash)}. Leave --audit-rows out, or rename them."
+                f"{', '.join(sorted(hidden))}. Leave --audit-rows out, or rename them."
             )
         return service
 
@@ -458,16 +459,11 @@ class Metrics:
         text = "When the model was loaded, by the worker that did so last."
         latest = {"multiprocess_mode": "max"}
         self.loaded = made(Gauge, "model_loaded_timestamp_seconds", text, **latest)
-        self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     def request(self, path: str, status: int, seconds: float) -> None:
         """Count one request."""
-        found = self._children.get((path, status))
-        if found is None:
-            found = self.requests.labels(path, str(status)), self.seconds.labels(path)
-            self._children[path, status] = found
-        found[0].inc()
-        found[1].observe(seconds)
+        self.requests.labels(path, str(status)).inc()
+        self.seconds.labels(path).observe(seconds)
 
     def answer(self, answer: Reply, service: Service) -> None:
         """Count the decisions of one request."""

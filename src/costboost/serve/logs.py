@@ -8,10 +8,14 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # on Windows, where there is one process only
+    fcntl = None  # type: ignore[assignment]
 
 _LINES = 10  # of one kind, each minute
 _OLDER = 4  # files of an audit log that are kept beside the current one
@@ -89,10 +93,7 @@ class AuditLog:
                 if not self._is_current():
                     self._reopen()
             if 0 < os.fstat(self._file).st_size > self._max_bytes - len(lines):
-                with _alone(self._file):
-                    if self._is_current():
-                        self._rename()
-                self._reopen()
+                self._rename()
             # One call, so that lines of several processes do not mix.
             if os.write(self._file, lines) < len(lines):
                 raise OSError("The disk is full.")
@@ -104,21 +105,12 @@ class AuditLog:
     def _rename(self) -> None:
         """Make room: audit.jsonl becomes audit.1.jsonl, that one audit.2.jsonl, ..."""
         older = [self.path.with_stem(f"{self.path.stem}.{k}") for k in range(1, _OLDER + 1)]
-        for new, old in zip(older[::-1], [*older[-2::-1], self.path], strict=True):
-            with suppress(FileNotFoundError):
-                old.replace(new)
-
-
-@contextmanager
-def _alone(file: int) -> Iterator[None]:
-    """No other process renames the file meanwhile."""
-    try:
-        import fcntl
-    except ImportError:  # there is one process only
-        yield
-        return
-    fcntl.flock(file, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(file, fcntl.LOCK_UN)
+        if fcntl is not None:  # no other process renames it until this one has closed it
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            if self._is_current():
+                for new, old in zip(older[::-1], [*older[-2::-1], self.path], strict=True):
+                    with suppress(FileNotFoundError):
+                        old.replace(new)
+        finally:
+            self._reopen()

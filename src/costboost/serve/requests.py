@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -74,8 +73,7 @@ class Body(BaseModel):
     explain: bool | None = _part("Whether to explain the decisions.")
 
 
-@dataclass(frozen=True, eq=False)
-class Query:
+class Query(NamedTuple):
     """A checked request."""
 
     rows: Mapping[Any, list[Any]]  # the raw columns
@@ -85,23 +83,6 @@ class Query:
     explain: bool = False
     groups: AnyArray | None = None  # names, in each of which limits hold
     form: str = "records"
-    first: int = 0
-
-    def split(self, size: int) -> Iterator[Query]:
-        """The rows and their costs, so many at a time."""
-        if self.n <= size:
-            yield self
-            return
-        for start in range(0, self.n, size):
-            rows = slice(start, start + size)
-            columns = {name: values[rows] for name, values in self.rows.items()}
-            costs = self.costs and (self.costs[0][rows], self.costs[1][rows])
-            n = min(size, self.n - start)
-            yield Query(columns, n, costs, form=self.form, first=start)
-
-    def place(self, row: int, column: Any) -> str:
-        """Where a cell is in the request."""
-        return f"{self.form}[{self.first + row}].{str(column)[:100]}"
 
 
 class Requests:
@@ -126,7 +107,7 @@ class Requests:
         }
         self._positive = positive_of(model.cost_matrix)
         try:
-            self._matrices({"fn": [1.0], "fp": [1.0]}, 1, "costs")
+            self._matrices([{"fn": 1.0, "fp": 1.0}], "costs")
             self.short_costs = True  # without naming the positive class
         except RequestError:
             self.short_costs = False
@@ -167,10 +148,7 @@ class Requests:
 
     def from_json(self, body: bytes, max_rows: int) -> Query:
         """A request from a body in JSON."""
-        document = _parsed(body, 400)
-        if type(document) is not dict:
-            raise RequestError(422, 'The body must be an object, such as {"records": [{...}]}.')
-        found = _checked(document)
+        found = _checked(_parsed(body, 400))
         form = "records" if found.rows is None else "rows"
         rows = getattr(found, form)
         if rows is None or (form == "rows" and found.records is not None):
@@ -198,7 +176,9 @@ class Requests:
                 usual = record.keys()
                 self._check_names(usual, f"records[{row}]")
                 names |= dict.fromkeys(usual)
-        _check_cells(len(names), len(records))  # before rows that lack a column get one
+        if len(names) * len(records) > _CELLS:  # before rows that lack a column get one
+            message = f"A request may have at most {_CELLS} cells. Send several requests."
+            raise RequestError(413, message, "rows")
         return {name: [record.get(name) for record in records] for name in names}
 
     def _of_lists(self, rows: list[Any], names: list[str] | None) -> dict[str, Any]:
@@ -230,7 +210,6 @@ class Requests:
                 raise RequestError(422, f"The rows have no column {groups[:100]!r}.", "per")
             places, texts = as_texts(open_column(columns[groups]))
             groups = np.array([*texts, None], dtype=object)[places]
-        _check_cells(len(columns), n)
         limits = found.capacity
         return Query(
             {self.names.get(name, name): values for name, values in columns.items()},
@@ -266,24 +245,22 @@ class Requests:
             raise RequestError(422, "The table has no rows.", "rows")
         _check_rows(len(rows), max_rows, "rows")
         columns = self._of_lists(rows, names)
-        prices = [name for name in columns if name in self._prices and name not in self.names]
-        costs = self._column_costs({name: columns.pop(name) for name in prices}, len(rows))
-        return self._query(columns, len(rows), costs, found)
+        priced = [name for name in columns if name in self._prices and name not in self.names]
+        prices = {}
+        for name in priced:
+            try:
+                cells = open_column(columns.pop(name))
+                prices[self._prices[name]] = Column(name, "number").values(cells, "The request")
+            except ColumnError as error:
+                raise RequestError(422, str(error), f"rows[{error.row}].{name}") from None
+        # A row without any price is decided by the costs of the model.
+        entries = [
+            dict(zip(prices, row, strict=True)) if any(x == x for x in row) else None
+            for row in zip(*map(np.ndarray.tolist, prices.values()), strict=True)
+        ]
+        return self._query(columns, len(rows), self._costs(entries or None, len(rows)), found)
 
     # -- costs ----------------------------------------------------------------------------------
-
-    def _matrices(self, form: Any, n: int, place: str) -> Floats:
-        """Costs of `n` rows in any form that the library reads, prices row by row."""
-        if isinstance(form, dict) and form.keys() and form.keys() <= set(SHORT):
-            form = {**form, "positive": self._positive}
-        try:
-            found = Costs.resolve(
-                costs=form, classes=self.classes, decisions=self.decisions, n_samples=n,
-                owner="POST /decide",
-            ).matrix  # fmt: skip
-        except (ValueError, TypeError) as error:
-            raise RequestError(422, str(error)[:1000], place) from None
-        return np.asarray(found)
 
     def _costs(self, given: Any, n: int) -> tuple[Floats, Bools] | None:
         """Costs of `n` rows: one entry for all, or a list with an entry or null per row."""
@@ -296,54 +273,43 @@ class Requests:
         if not is_one and len(given) != n:
             message = f"costs must be one entry for all rows or {n}, one per row; got {len(given)}."
             raise RequestError(422, message, "costs")
-        has_costs = np.array([entry is not None for entry in entries], dtype=np.bool_)
+        forms: dict[Any, list[int]] = {}  # rows whose costs have the same keys are read together
+        for row, entry in enumerate(entries):
+            if entry is not None:
+                forms.setdefault(_form_of(entry), []).append(row)
+        has_costs = np.zeros(len(entries), dtype=np.bool_)
         matrices = np.zeros((len(entries), len(self.classes), len(self.decisions)))
-        forms: dict[Any, list[int]] = {}
-        for row in np.flatnonzero(has_costs).tolist():
-            forms.setdefault(_form_of(entries[row]), []).append(row)
         for rows in forms.values():
             place = "costs" if is_one else f"costs[{rows[0]}]"
-            matrices[rows] = self._entries([entries[row] for row in rows], place)
+            has_costs[rows] = True
+            matrices[rows] = self._matrices([entries[row] for row in rows], place)
         if is_one:
             matrices, has_costs = np.repeat(matrices, n, axis=0), np.repeat(has_costs, n)
         return (matrices, has_costs) if forms else None
 
-    def _entries(self, alike: list[Any], place: str) -> Floats:
-        """The costs of some rows, all written in one form."""
-        if type(alike[0]) is not dict:
-            return self._matrices(alike, len(alike), place)
-        form: dict[Any, Any] = {}
-        for key, inner in alike[0].items():
-            if key == "positive":
-                form[key] = self._truths.get(str(inner), inner)
-            elif type(inner) is dict:
-                truth = self._truths.get(key, key)
-                for name in inner:
-                    form[truth, self._choices.get(name, name)] = [one[key][name] for one in alike]
-            else:
-                form[key] = [one[key] for one in alike]
-        return self._matrices(form, len(alike), place)
-
-    def _column_costs(self, columns: dict[str, Any], n: int) -> tuple[Floats, Bools] | None:
-        """Costs from columns ``costs.fn``, ... or ``costs.TRUTH.DECISION``; null is none."""
-        prices: dict[Any, Floats] = {}
-        has_costs = None
-        for name, cells in columns.items():
-            try:
-                values = Column(name, "number").values(open_column(cells), "The request")
-            except ColumnError as error:
-                raise RequestError(422, str(error), f"rows[{error.row}].{name}") from None
-            has_costs = ~np.isnan(values) if has_costs is None else has_costs
-            wrong = np.isnan(values) == has_costs
-            if wrong.any():
-                message = "A row must have all of its costs or none."
-                raise RequestError(422, message, f"rows[{int(wrong.argmax())}].{name}")
-            prices[self._prices[name]] = values[has_costs]
-        if has_costs is None or not has_costs.any():
-            return None
-        matrices = np.zeros((n, len(self.classes), len(self.decisions)))
-        matrices[has_costs] = self._matrices(prices, int(has_costs.sum()), "costs")
-        return matrices, has_costs
+    def _matrices(self, alike: list[Any], place: str) -> Floats:
+        """The costs of some rows, all written in one form that the library reads."""
+        form: Any = alike
+        if type(alike[0]) is dict:
+            form = {"positive": self._positive} if alike[0].keys() <= set(SHORT) else {}
+            for key, inner in alike[0].items():
+                if key == "positive":
+                    form[key] = self._truths.get(str(inner), inner)
+                elif type(inner) is dict:
+                    truth = self._truths.get(key, key)
+                    for name in inner:
+                        pair = truth, self._choices.get(name, name)
+                        form[pair] = [one[key][name] for one in alike]
+                else:
+                    form[key] = [one[key] for one in alike]
+        try:
+            found = Costs.resolve(
+                costs=form, classes=self.classes, decisions=self.decisions, n_samples=len(alike),
+                owner="POST /decide",
+            ).matrix  # fmt: skip
+        except (ValueError, TypeError) as error:
+            raise RequestError(422, str(error)[:1000], place) from None
+        return np.asarray(found)
 
 
 def _columns_of(model: Any) -> Columns:
@@ -357,7 +323,7 @@ def _columns_of(model: Any) -> Columns:
     return Columns(tuple(Column(name, "other") for name in names), len(names))
 
 
-def _checked(document: dict[str, Any]) -> Body:
+def _checked(document: Any) -> Body:
     """The parts of a request, of the right types."""
     try:
         return Body.model_validate(document)
@@ -366,31 +332,24 @@ def _checked(document: dict[str, Any]) -> Body:
     # Of several forms, the one whose lists and objects fit furthest is the one that was meant.
     shapes = ("list_type", "dict_type")
     first = max(found, key=lambda one: (one["type"] not in shapes, len(one["loc"])))
-    known, key = Body.model_fields, str(first["loc"][0])[:100]
-    about = known[key].description if key in known else f"Known keys are {', '.join(known)}."
-    here: Any = document
-    text = ""
+    known, here, place = Body.model_fields, document, ""
     for step in first["loc"]:  # without pydantic's names of alternatives
-        if type(here) is dict and step in here:
-            text += f".{str(step)[:100]}"
-        elif type(here) is list and type(step) is int:
-            text += f"[{step}]"
+        if type(here) is list and type(step) is int:
+            place += f"[{step}]"
+        elif type(here) is dict and step in here:
+            place += f".{str(step)[:100]}"
         else:
             continue
         here = here[step]
-    raise RequestError(422, f"{first['msg']}. {about}", text.lstrip("."))
+    key = str(first["loc"][0]) if first["loc"] else ""
+    about = known[key].description if key in known else f"Known keys are {', '.join(known)}."
+    raise RequestError(422, f"{first['msg']}. {about}", place.lstrip(".") or None)
 
 
 def _check_rows(n: int, max_rows: int, form: str) -> None:
     if n > max_rows:
         message = f"A request may have at most {max_rows} rows. Send several requests."
         raise RequestError(413, message, form)
-
-
-def _check_cells(n_columns: int, n: int) -> None:
-    if n_columns * n > _CELLS:
-        message = f"A request may have at most {_CELLS} cells. Send several requests."
-        raise RequestError(413, message, "rows")
 
 
 def _form_of(entry: Any) -> Any:
@@ -406,16 +365,13 @@ def _schema_of(column: Column) -> dict[str, Any]:
     if not column.is_used:
         return {"type": [*_ALL], "description": f"Not used: {column.note}."}
     if column.kind == "date":
-        form = column.format or "%Y-%m-%d"
-        return {"type": ["string", "null"], "description": f"A date, written as {form}."}
+        what = f"A date, written as {column.format or '%Y-%m-%d'}."
+        return {"type": ["string", "null"], "description": what}
     if column.kind in ("number", "boolean"):
         what = f"A {column.kind}; a text that is one is read, too."
         return {"type": [column.kind, "null"], "description": what}
-    if column.kind == "other":
-        return {"type": _ALL}
     what = "A value that training has not seen counts as missing."
-    examples = {"examples": list(column.categories)} if len(column.categories) <= 200 else {}
-    return {"type": _ALL, "description": what, **examples}
+    return {"type": [*_ALL], "description": what, "examples": list(column.categories[:200])}
 
 
 def _group_names(groups: Sequence[Any], n: int) -> AnyArray:

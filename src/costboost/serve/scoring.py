@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 import time
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic_core import to_json
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.columns import ColumnError
 from costboost.columns.raw import RawTable, as_texts
 from costboost.costs import Expression, scenarios
@@ -23,6 +22,7 @@ from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
 from costboost.decisions.arrays import cheapest_other
+from costboost.estimator import Answer
 from costboost.serve.logs import stamp
 from costboost.serve.requests import LARGEST, PASSED, Query, RequestError, Requests
 from costboost.trees import load_kernel
@@ -31,6 +31,8 @@ from costboost.trees import load_kernel
 _ROWS = 4096
 # Numbers in the explanations of one answer.
 _PARTS = 2_000_000
+# Fields of a line of the audit log, beside the numbers and the cells.
+AUDITED = {"time", "request", "model", "decision"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +74,6 @@ class Service:
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
-        numbers = [f"probability_{label}" for label in self.classes.tolist()]
-        numbers += [f"expected_cost_{label}" for label in self.decisions.tolist()]
-        # Of the lines of an audit log: what says the decision, and places for the numbers.
-        decisions = [to_json(label, fallback=str) for label in self.decisions.tolist()]
-        self._audit_decisions = [b',"decision":' + text.replace(b"%", b"%%") for text in decisions]
-        keys = [to_json(name).replace(b"%", b"%%") for name in numbers]
-        self._audit_keys = b"".join(b"," + key + b":%s" for key in keys)
         scale = float(np.abs(model.cost_matrix_).max())
         self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
@@ -133,41 +128,51 @@ class Service:
             most = _PARTS // len(self.columns)
             message = f"At most {most} rows can be explained at once. Send several requests."
             raise RequestError(413, message, "explain")
-        found = []
-        for part in query.split(_ROWS):
+        asked: list[tuple[Any, Floats | None, Answer]] = []
+        for start in range(0, query.n, _ROWS):
             _check_time(end)
+            some = slice(start, start + _ROWS)
+            rows = {name: values[some] for name, values in query.rows.items()}
+            given = query.costs and (query.costs[0][some], query.costs[1][some])
             try:
-                X = self._read(part)
-                costs = self._costs(part, X)
-                found.append((*self.model._answer(X, costs), costs))
+                X = self._read(rows, start)
+                costs = self._costs(given, X)
+                asked.append((X, costs, self.model._answer(X, costs)))
             except (ColumnError, ExpressionError) as error:
                 if error.row is None:
                     raise
-                cell = part.place(error.row, error.column)
+                cell = f"{query.form}[{start + error.row}].{str(error.column)[:100]}"
                 raise RequestError(422, str(error)[:1000], cell) from None
-        codes = np.concatenate([one[0] for one in found])
-        if found[0][3] is None:
+        codes = np.concatenate([one.codes for *_, one in asked])
+        if asked[0][2].expected is None:
             return Reply(codes)
-        proba, expected = (np.concatenate([one[place] for one in found]) for place in (2, 3))
+        proba: Any = np.concatenate([one.proba for *_, one in asked])
+        expected: Any = np.concatenate([one.expected for *_, one in asked])
         if not np.abs(expected).max() <= LARGEST:
             message = f"The costs of a row must be at most {LARGEST:g} in size."
             raise RequestError(422, message, "costs")
-        limits = None
+        limits = base = parts = None
         if query.capacity is not None:
             _check_time(end)
             allowed = allocate(expected, self.decisions, capacity=query.capacity, per=query.groups)
             codes, priced = allowed.codes, allowed.to_frame().dropna(subset="price")
             names = [name for name in ("group", "decision", "rows", "price") if name in priced]
             limits = priced[names].to_dict("records")
-        base = parts = None
         if query.explain:
-            base, parts = self._explained(query, codes, [one[-1] for one in found], end)
+            told = []
+            for place, (X, costs, _) in enumerate(asked):
+                _check_time(end)
+                taken = codes[place * _ROWS :][: len(X)]
+                told.append(self.model.explain(X, costs=costs, codes=taken))
+            used = [place for place, column in enumerate(self.columns) if column.is_used]
+            base = np.concatenate([one.base for one in told])
+            parts = np.concatenate([one.parts[:, used] for one in told])
         others = cheapest_other(expected, codes)
         return Reply(codes, proba, expected, *others, base, parts, limits)
 
-    def _read(self, query: Query) -> Any:
+    def _read(self, columns: dict[Any, list[Any]], first: int) -> Any:
         """The rows as the model takes them."""
-        rows = self.columns.read(query.rows, "The request", query.first)
+        rows = self.columns.read(columns, "The request", first)
         if not self.columns.columns:
             return rows.matrix()
         # Typed rows save a booster a data frame, which takes longer than the trees of one row.
@@ -175,7 +180,7 @@ class Service:
             return rows
         import pandas as pd
 
-        return pd.DataFrame({one.name: query.rows[one.name] for one in self.columns})
+        return pd.DataFrame({one.name: columns[one.name] for one in self.columns})
 
     def _unseen(self, query: Query) -> dict[str, list[str]]:
         """Categories that training has not seen, by column."""
@@ -200,25 +205,12 @@ class Service:
             raise RequestError(413, message, "columns")
         return {str(name): values for name, values in found.items()}
 
-    def _explained(
-        self, query: Query, codes: Ints, costs: list[Floats | None], end: float
-    ) -> tuple[Floats, Floats]:
-        """The base and the parts of each saving."""
-        found = []
-        for part, own, start in zip(query.split(_ROWS), costs, itertools.count(0, _ROWS)):
-            _check_time(end)
-            taken = codes[start : start + _ROWS]
-            found.append(self.model.explain(self._read(part), costs=own, codes=taken))
-        base = np.concatenate([one.base for one in found])
-        used = [place for place, column in enumerate(self.columns) if column.is_used]
-        return base, np.concatenate([one.parts[:, used] for one in found])
-
-    def _costs(self, query: Query, X: Any) -> Floats | None:
+    def _costs(self, given: tuple[Floats, Bools] | None, X: Any) -> Floats | None:
         """A matrix per row: given, or of the columns. None: the model decides by its own."""
-        if query.costs is None and self._cells is None:
+        if given is None and self._cells is None:
             return None
-        if query.costs is not None and query.costs[1].all():
-            return query.costs[0]
+        if given is not None and given[1].all():
+            return given[0]
         if self._cells is not None:
             own = np.empty((len(X), *self._cells.shape))
             for j, d in np.ndindex(*self._cells.shape):
@@ -234,9 +226,7 @@ class Service:
                 422, "Without costs this model decides by what it has learned, so one request "
                 "must have costs for all rows or for none.", "costs",
             )  # fmt: skip
-        if query.costs is None:
-            return own
-        return np.where(query.costs[1][:, None, None], query.costs[0], own)
+        return own if given is None else np.where(given[1][:, None, None], given[0], own)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -251,66 +241,53 @@ class Service:
             columns["saving"] = answer.saving[rows].tolist()
         if answer.base is not None and answer.parts is not None:
             parts = _named([column.name for column in self.columns.used], answer.parts[rows])
-            columns["explanation"] = [
-                {"base": base, "parts": own}
-                for base, own in zip(answer.base[rows].tolist(), parts, strict=True)
-            ]
+            explained = {"base": answer.base[rows].tolist(), "parts": parts}
+            columns["explanation"] = _objects(explained)
         if passed:
-            cells = zip(*(values[rows] for values in passed.values()), strict=True)
-            columns["given"] = [dict(zip(passed, row, strict=True)) for row in cells]
-        values = zip(*columns.values(), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in values]
+            columns["given"] = _objects({name: values[rows] for name, values in passed.items()})
+        return _objects(columns)
 
     def as_json(self, answer: Reply, query: Query, passed: dict[str, Any]) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
         # Some rows at a time: as objects of Python they take much more memory than as text.
-        parts = (slice(start, start + _ROWS) for start in range(0, query.n, _ROWS))
         rows = [
-            to_json(self._records(answer, passed, part), inf_nan_mode="null")[1:-1]
-            for part in parts
+            to_json(self._records(answer, passed, slice(at, at + _ROWS)), inf_nan_mode="null")
+            for at in range(0, query.n, _ROWS)
         ]
         total = None if answer.taken is None else float(answer.taken.sum())
         content: dict[str, Any] = {"model": self.fingerprint, "expected_cost": total}
         if answer.limits is not None:
             content["limits"] = answer.limits
-        unseen = self._unseen(query)
-        if unseen:
+        if unseen := self._unseen(query):
             content["unseen_categories"] = unseen
-        return b'{"rows":[' + b",".join(rows) + b"]," + to_json(content, inf_nan_mode="null")[1:]
-
-    @property
-    def audit_clash(self) -> list[str]:
-        """Columns of the model that the lines of an audit log would hide."""
-        return sorted({"time", "request", "model", "decision"} & set(self.requests.required))
+        inside = b",".join(part[1:-1] for part in rows)
+        return b'{"rows":[' + inside + b"]," + to_json(content, inf_nan_mode="null")[1:]
 
     def audit_lines(self, answer: Reply, query: Query, request: str, with_rows: bool) -> bytes:
         """A line of JSON per decision, in the words of ``costboost predict``."""
         head = {"time": stamp(time.time()), "request": request, "model": self.fingerprint}
-        given = query.rows.items() if with_rows else ()
-        # A column that is only passed on may have such a name; see `audit_clash` for the others.
-        taken = (*head, "decision")
-        cells = {str(name): values for name, values in given if name not in taken}
-        rows: Any = [()] * len(answer.codes)
-        begin, keys = to_json(head)[:-1].replace(b"%", b"%%"), b""
+        columns: dict[str, Any] = {"decision": self.decisions[answer.codes].tolist()}
         if answer.proba is not None and answer.expected is not None:
-            # All numbers are written at once, and then put into the lines: that halves the time.
-            numbers = np.concatenate((answer.proba, answer.expected), axis=1)
-            found = to_json(numbers.ravel().tolist(), inf_nan_mode="null")
-            texts = iter(found[1:-1].split(b","))
-            rows, keys = zip(*[texts] * numbers.shape[1], strict=True), self._audit_keys
-        forms = [begin + decision + keys for decision in self._audit_decisions]
-        lines = [forms[code] % row for code, row in zip(answer.codes.tolist(), rows, strict=True)]
-        if not cells:
-            return b"}\n".join([*lines, b""])
-        own = (dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True))
-        ends = [to_json(row, inf_nan_mode="null", fallback=str)[1:] for row in own]
-        return b"".join([b"%s,%s\n" % both for both in zip(lines, ends, strict=True)])
+            names = [f"probability_{label}" for label in self.classes.tolist()]
+            names += [f"expected_cost_{label}" for label in self.decisions.tolist()]
+            numbers = np.concatenate([answer.proba, answer.expected], axis=1)
+            columns |= zip(names, numbers.T.tolist(), strict=True)
+        if with_rows:
+            # A column that is only passed on may be called like a field: it is left out.
+            columns |= {str(x): cells for x, cells in query.rows.items() if x not in AUDITED}
+        lines = (head | row for row in _objects(columns))
+        return b"".join(to_json(x, inf_nan_mode="null", fallback=str) + b"\n" for x in lines)
 
 
-def _named(names: list[Any], values: Floats) -> list[dict[str, float]]:
-    """A mapping per row, by names of the columns."""
-    texts = [str(name) for name in names]
-    return [dict(zip(texts, row, strict=True)) for row in values.tolist()]
+def _objects(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """An object per row."""
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _named(names: list[Any], values: Floats) -> list[dict[str, Any]]:
+    """An object per row, by names of the columns."""
+    return _objects(dict(zip(map(str, names), values.T.tolist(), strict=True)))
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = (), title: str | None = None) -> Service:

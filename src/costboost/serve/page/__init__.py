@@ -40,48 +40,19 @@ def start_page() -> str:
 
 def docs_page(document: dict[str, Any]) -> str:
     """The OpenAPI document for people."""
-    types = document["components"]["schemas"]
-    operations = [
-        _operation(method, path, operation)
-        for path, methods in _inlined(document["paths"], types).items()
-        for method, operation in methods.items()
-    ]
-    return Template(_part("docs.html")).substitute(
-        style=_part("page.css"),
-        version=escape(str(document["info"]["version"])),
-        operations="".join(operations),
-    )
-
-
-def _inlined(part: Any, types: dict[str, Any]) -> Any:
-    """A document without references."""
-    if isinstance(part, list):
-        return [_inlined(one, types) for one in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _inlined(types[part["$ref"].rpartition("/")[2]], types)
-    return {key: _inlined(one, types) for key, one in part.items()}
-
-
-def _operation(method: str, path: str, operation: dict[str, Any]) -> str:
-    text = escape(operation.get("description", "")).replace("``", "")
-    blocks = [
-        f"<details><summary>Request: {escape(kind)}</summary>{_schema(body)}</details>"
-        for kind, body in operation.get("requestBody", {}).get("content", {}).items()
-    ]
-    for status, response in operation.get("responses", {}).items():
-        label = f"{status} {response.get('description', '')}"
-        schema = response.get("content", {}).get("application/json")
-        inside = _schema(schema) if schema else "<p>No JSON body.</p>"
-        blocks.append(f"<details><summary>{escape(label)}</summary>{inside}</details>")
-    return (
-        f'<section class="card"><h2><code>{escape(method.upper())} {escape(path)}</code></h2>'
-        f"<p><strong>{escape(operation.get('summary', ''))}</strong></p><p>{text}</p>"
-        f"{''.join(blocks)}</section>"
-    )
-
-
-def _schema(body: dict[str, Any]) -> str:
-    text = escape(json.dumps(body.get("schema", {}), indent=1, ensure_ascii=False))
-    return f'<pre tabindex="0">{text}</pre>'
+    cards = []
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            about = escape(operation.get("description", "")).replace("``", "")
+            details = json.dumps(operation, indent=1, ensure_ascii=False)
+            cards.append(
+                f'<section class="card"><h2><code>{method.upper()} {escape(path)}</code></h2>'
+                f"<p><strong>{escape(operation['summary'])}</strong></p><p>{about}</p>"
+                f"<details><summary>Requests and responses</summary>"
+                f'<pre tabindex="0">{escape(details)}</pre></details></section>'
+            )
+    types = json.dumps(document["components"]["schemas"], indent=1, ensure_ascii=False)
+    cards.append(f'<section class="card"><h2>Types</h2><pre>{escape(types)}</pre></section>')
+    version, style = escape(document["info"]["version"]), _part("page.css")
+    page = Template(_part("docs.html"))
+    return page.substitute(style=style, version=version, operations="".join(cards))
