@@ -89,9 +89,9 @@ def test_scores_are_those_of_lightgbm_to_the_last_bit(options, dtype, monkeypatc
     found = from_lightgbm(booster)
     found.check()
     expected = booster.predict(rows, raw_score=True)
-    module._kernel.cache_clear()
+    module.load_kernel.cache_clear()
     np.testing.assert_array_equal(found.scores(rows), expected)  # without numba
-    module._kernel()
+    module.load_kernel()
     np.testing.assert_array_equal(found.scores(rows), expected)
     np.testing.assert_array_equal(found.scores(rows[::2], threads=3), expected[::2])
     np.testing.assert_array_equal(found.scores(rows[7:8]), expected[7:8])
@@ -153,11 +153,11 @@ def test_scores_are_those_of_xgboost(options):
     expected = booster.predict(matrix, output_margin=True)
     found = from_xgboost(booster)
     found.check()
-    module._kernel()
+    module.load_kernel()
     scores = found.scores(rows)
     np.testing.assert_allclose(scores, expected, atol=3e-6)
     np.testing.assert_allclose(found.contributions(rows).sum(axis=-1), scores, atol=1e-9)
-    module._kernel.cache_clear()
+    module.load_kernel.cache_clear()
     np.testing.assert_array_equal(found.scores(rows), scores)  # without numba
     np.testing.assert_array_equal(found._predicted(rows, raw_score=True), scores)  # by the twin
 
@@ -315,14 +315,14 @@ HOSTILE = {
     "cover without end": (put("leaf_cover", 0, np.inf), "finite"),
     "kind": (put("kind", 0, 8), "kinds"),
     "kind negative": (put("kind", 0, -1), "kinds"),
-    "nodes missing": (lambda t: replace(t, gain=t.gain[1:]), "gain must have the shape"),
-    "leaves missing": (lambda t: replace(t, values=t.values[1:]), "values must have the shape"),
-    "flat children": (lambda t: replace(t, children=t.children.ravel()), "children must have"),
+    "nodes missing": (lambda t: replace(t, gain=t.gain[1:]), "gain must be an array"),
+    "leaves missing": (lambda t: replace(t, values=t.values[1:]), "values must be an array"),
+    "flat children": (lambda t: replace(t, children=t.children.ravel()), "children must be"),
     "other numbers": (lambda t: replace(t, roots=t.roots.astype(float)), "roots must be an array"),
     "a list": (lambda t: replace(t, values=[1.0]), "values must be an array"),
     "scores": (lambda t: replace(t, n_scores=0), "n_scores"),
     "scores and trees": (lambda t: replace(t, n_scores=2, base=np.zeros(2)), "each score"),
-    "base": (lambda t: replace(t, base=np.zeros(3)), "base must have the shape"),
+    "base": (lambda t: replace(t, base=np.zeros(3)), "base must be an array"),
 }
 
 

@@ -120,10 +120,9 @@ class Trees:
             found = self._predicted(X, raw_score=True, num_threads=threads)
             return np.asarray(found, dtype=np.float64)
         total = np.tile(self.base, (X.shape[0], 1))
-        asked = self.__dict__["_asked"] = (
-            self.__dict__.get("_asked", 0) + total.size * self.n_rounds
-        )
-        if asked < _WORK and not _kernel.cache_info().currsize:
+        asked = self.__dict__.get("_asked", 0) + len(total) * len(self.roots)
+        self.__dict__["_asked"] = asked
+        if asked < _WORK and not load_kernel.cache_info().currsize:
             self._add_slowly(np.asarray(X, dtype=np.float64), total)
         else:
             self._add(X, total, threads, self.roots)
@@ -170,11 +169,10 @@ class Trees:
 
     def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
         """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
-        roots = self.roots if tree is None else self.roots[tree : tree + 1]
-        first, numbers = self._leaf_numbers
-        total = np.zeros((X.shape[0], len(roots)))
-        self._add(X, total, 1, roots, numbers)
-        return total.astype(np.int64) - (first if tree is None else first[tree])
+        trees = slice(None) if tree is None else slice(tree, tree + 1)
+        total = np.zeros((X.shape[0], len(self.roots[trees])))
+        self._add(X, total, 1, self.roots[trees], np.arange(float(len(self.values))))
+        return total.astype(np.int64) - _before(self.sizes + 1)[trees]
 
     def _add(
         self,
@@ -189,7 +187,7 @@ class Trees:
         # again and again.
         # Arrays as the kernel knows them: numba would compile another one for read-only memory.
         self._check_width(X)
-        add, arrays = _kernel(), self._arrays
+        add, arrays = load_kernel(), self._arrays
         roots = np.require(roots, np.int32, ["C", "W"])
         if values is not None:
             arrays = (*arrays[:5], values, *arrays[6:])
@@ -276,19 +274,11 @@ class Trees:
         node, leaf = _before(sizes), _before(sizes + 1)
         nodes = np.arange(sizes.sum()) + np.repeat(of_node - node, sizes)
         leaves = np.arange((sizes + 1).sum()) + np.repeat(of_leaf - leaf, sizes + 1)
-        some = {name: getattr(self, name)[nodes] for name in (*_OF_NODES, "children")}
-        moves = [
-            np.repeat(to - of, sizes)[:, None] for to, of in ((node, of_node), (leaf, of_leaf))
-        ]
-        some["children"] = _moved(some["children"], *moves)
-        roots = np.where(sizes > 0, node, ~leaf).astype(np.int32)
-        values, cover = self.values[leaves], self.leaf_cover[leaves]
-        return replace(self, roots=roots, values=values, leaf_cover=cover, **some)
-
-    @cached_property
-    def _leaf_numbers(self) -> tuple[Ints, Floats]:
-        """The first leaf of each tree, and the numbers of all."""
-        return _before(self.sizes + 1), np.arange(len(self.values), dtype=np.float64)
+        some = {name: getattr(self, name)[nodes] for name in _OF_NODES}
+        some |= {name: getattr(self, name)[leaves] for name in ("values", "leaf_cover")}
+        moves = [np.repeat(x, sizes)[:, None] for x in (node - of_node, leaf - of_leaf)]
+        some["children"] = _moved(self.children[nodes], *moves)
+        return replace(self, roots=np.where(sizes > 0, node, ~leaf).astype(np.int32), **some)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -310,25 +300,29 @@ class Trees:
 
     def check(self) -> None:
         """Raise a ValueError unless any row of at least `width` columns can be scored."""
-        for name, dtype in _DTYPES.items():
-            array = getattr(self, name)
-            if not isinstance(array, np.ndarray) or array.dtype != dtype:
-                raise ValueError(f"Trees: {name} must be an array of {np.dtype(dtype).name}.")
         if type(self.n_scores) is not int or self.n_scores < 1:
             raise ValueError(f"Trees: n_scores must be at least 1, got {self.n_scores!r}.")
-        n_nodes, n_trees = self.feature.size, self.roots.size
+        n_nodes, n_trees = np.size(self.feature), np.size(self.roots)
         shapes = dict.fromkeys(_OF_NODES, (n_nodes,)) | {
             "base": (self.n_scores,),
             "roots": (n_trees,),
             "children": (n_nodes, 2),
             "values": (n_nodes + n_trees,),
             "leaf_cover": (n_nodes + n_trees,),
-            "categories": (self.categories.size,),
+            "categories": (np.size(self.categories),),
         }
-        for name, shape in shapes.items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise ValueError(f"Trees: {name} must have the shape {shape}, got {found}.")
+        for name, dtype in _DTYPES.items():
+            array, shape = getattr(self, name), shapes[name]
+            if type(array) is not np.ndarray or array.dtype != dtype or array.shape != shape:
+                kind = np.dtype(dtype).name
+                raise ValueError(f"Trees: {name} must be an array of {kind} of the shape {shape}.")
+        is_set = (self.kind & CATEGORY) > 0
+        first, size = self.threshold[is_set], self.words[is_set].astype(np.float64)
+        within = (first >= 0) & (first == np.floor(first)) & (size >= 0)
+        within &= first + size <= len(self.categories)
+        # LightGBM's twin writes each set out, and those that hold missing values up to the longest.
+        to_longest = np.count_nonzero(self.kind[is_set] & MISSING_LEFT)
+        written = size.sum() + size.max(initial=0) * to_longest
         numbers = np.concatenate([self.base, self.values, self.gain, self.leaf_cover])
         rules = {
             "the same number of trees for each score": n_trees % self.n_scores == 0,
@@ -336,7 +330,9 @@ class Trees:
             "covers that are not negative": (self.leaf_cover >= 0).all(),
             "features that are columns": (self.feature >= 0).all(),
             "known kinds of nodes": ((self.kind >= 0) & (self.kind < 8)).all(),
-            "sets of categories within the table": self._has_sound_sets(),
+            "sets of categories within the table": within.all()
+            and not self.words[~is_set].any()
+            and written <= _WORDS,
             "one parent for each node, and no circles": self._is_forest(),
         }
         for rule, holds in rules.items():
@@ -345,31 +341,16 @@ class Trees:
         if next(islice(self._levels(), _DEPTH, None), None) is not None:
             raise ValueError(f"Trees must have a depth of at most {_DEPTH}.")
 
-    def _has_sound_sets(self) -> bool:
-        chosen = (self.kind & CATEGORY) > 0
-        first, size = self.threshold[chosen], self.words[chosen].astype(np.float64)
-        fine = (first >= 0) & (first == np.floor(first)) & (size >= 0)
-        fine &= first + size <= len(self.categories)
-        # LightGBM's twin writes each set out, and those that hold missing values up to the longest.
-        longest = int(size.max(initial=0))
-        written = size.sum() + longest * np.count_nonzero(self.kind[chosen] & MISSING_LEFT)
-        return bool(fine.all() and not self.words[~chosen].any() and written <= _WORDS)
-
     def _is_forest(self) -> bool:
         """Whether each tree has its own nodes and leaves, each met once, parents first."""
-        grown = self.roots >= 0
-        starts = self.roots[grown].astype(np.int64)
-        ends = np.append(starts, len(self.feature))
-        if ends[0] != 0 or (np.diff(ends) <= 0).any():
-            return False
-        sizes = self.sizes
-        first = _before(sizes + 1)
-        if (self.roots[~grown] != ~first[~grown]).any():
+        is_grown, sizes = self.roots >= 0, self.sizes
+        starts, first = _before(sizes), _before(sizes + 1)
+        is_placed = self.roots == np.where(is_grown, starts, ~first)
+        if not (is_placed & (sizes >= is_grown)).all() or sizes.sum() != len(self.feature):
             return False
         tree = np.repeat(np.arange(len(sizes)), sizes)[:, None]
         child, leaf = self.children.astype(np.int64), ~self.children.astype(np.int64)
-        node_end = (_before(sizes) + sizes)[tree]
-        is_node = (child > np.arange(len(child))[:, None]) & (child < node_end)
+        is_node = (child > np.arange(len(child))[:, None]) & (child < (starts + sizes)[tree])
         is_leaf = (leaf >= first[tree]) & (leaf <= first[tree] + sizes[tree])
         # A tree of m nodes has 2 m children: m - 1 nodes and m + 1 leaves, if each comes once.
         if not (is_node | is_leaf).all():
@@ -383,11 +364,11 @@ class Trees:
     def to_lightgbm(self, n_features: int, *, is_log_loss: bool = False) -> lgb.Booster:
         """An ordinary booster with the same raw scores; covers become whole counts."""
         # A missing category goes right there, always: see `_predicted`.
-        k = self.n_scores
-        trees = _texts(self) or [
-            f"num_leaves=1\nnum_cat=0\nleaf_value={b!r}\n" for b in self.base.tolist()
-        ]
-        texts = [f"Tree={t}\n{text}is_linear=0\nshrinkage=1\n\n\n" for t, text in enumerate(trees)]
+        k, table = self.n_scores, self
+        if not len(self.roots):
+            roots, ones = ~np.arange(k, dtype=np.int32), np.ones(k)
+            table = replace(self, roots=roots, values=0.0 * ones, leaf_cover=ones)
+        texts = _texts(table)
         objective = "binary sigmoid:1" if k == 1 else f"multiclass num_class:{k}"
         head = (
             f"tree\nversion=v4\nnum_class={k}\nnum_tree_per_iteration={k}\nlabel_index=0\n"
@@ -411,15 +392,10 @@ class Trees:
             # XGBoost may send a missing category to either side, LightGBM only right: a code that
             # no row has stands for it.
             X = np.array(X.toarray() if is_sparse(X) else X, dtype=np.float64)
-            codes, missing = X[:, lost], self._missing_code
+            codes, missing = X[:, lost], 32 * int(self.words.max(initial=0))
             codes[codes >= missing] = -1.0
             X[:, lost] = np.where(np.isnan(codes), missing, codes)
         return twin.predict(X, **options)
-
-    @property
-    def _missing_code(self) -> int:
-        """A code beyond all categories."""
-        return 32 * int(self.words.max(initial=0))
 
 
 # Arrays with an entry per node, beside the children.
@@ -436,13 +412,10 @@ def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
     return np.asarray(np.where(places >= 0, places + nodes, places - leaves), dtype=np.int32)
 
 
-def load_kernel() -> None:
-    """Load numba before it would pay: a process that answers for long scores single rows sooner."""
-    _kernel()
-
-
 @cache
-def _kernel() -> Callable[..., None]:
+def load_kernel() -> Callable[..., None]:
+    """Load numba: a process that answers for long scores single rows sooner."""
+
     def add(  # type: ignore[no-untyped-def]
         X, total, block, roots, feature, threshold, kind, words, children, values, categories
     ):
@@ -477,10 +450,10 @@ def _kernel() -> Callable[..., None]:
 
 
 def _texts(trees: Trees) -> list[str]:
-    """Each tree in LightGBM's own words, without its number."""
-    sizes = trees.sizes
-    values, k = trees.values.copy(), trees.n_scores
-    owner = np.repeat(np.arange(len(sizes)), sizes + 1)
+    """Each tree in LightGBM's own words."""
+    sizes, k = trees.sizes, trees.n_scores
+    node, leaf = _before(sizes), _before(sizes + 1)
+    values, owner = trees.values.copy(), np.repeat(np.arange(len(sizes)), sizes + 1)
     # The first tree of each score carries its base: the sum is the same to the last bit.
     values[owner < k] += trees.base[owner[owner < k]]
     leaf_count, total = trees.leaf_cover, np.bincount(owner, trees.leaf_cover).max(initial=1.0)
@@ -489,48 +462,42 @@ def _texts(trees: Trees) -> list[str]:
         leaf_count = np.maximum(np.round(leaf_count * (_COUNTS / total)), 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         count, mean, _ = _inner(trees, leaf_count, values)
-
-    bits = trees.kind.astype(np.int64)
-    is_set = (bits & CATEGORY) > 0
-    missing = np.where(bits & ZERO_MISSING, 4, 8)
-    node, leaf = _before(sizes), _before(sizes + 1)
-    children = _moved(
-        trees.children, -np.repeat(node, sizes)[:, None], -np.repeat(leaf, sizes)[:, None]
-    )
-    number = np.cumsum(is_set) - np.repeat(np.append(0, np.cumsum(is_set))[node], sizes) - 1
-    of_nodes = {
+    kind, is_set = trees.kind.astype(np.int64), (trees.kind & CATEGORY) > 0
+    missing = (kind & MISSING_LEFT) | np.where(kind & ZERO_MISSING, 4, 8)
+    moves = [-np.repeat(first, sizes)[:, None] for first in (node, leaf)]
+    children = _moved(trees.children, *moves)
+    nodes = {
         "split_feature": trees.feature,
         "split_gain": trees.gain,
         "threshold": trees.threshold,
-        "decision_type": np.where(is_set, CATEGORY, (bits & MISSING_LEFT) | missing),
+        "decision_type": np.where(is_set, CATEGORY, missing),
         "left_child": children[:, 0],
         "right_child": children[:, 1],
         "internal_value": np.nan_to_num(mean),
         "internal_weight": count,
         "internal_count": count.astype(np.int64),
     }
-    of_leaves = {
+    leaves = {
         "leaf_value": values,
         "leaf_weight": leaf_count,
         "leaf_count": leaf_count.astype(np.int64),
     }
-    nodes = {name: list(map(repr, array.tolist())) for name, array in of_nodes.items()}
-    leaves = {name: list(map(repr, array.tolist())) for name, array in of_leaves.items()}
-    for place in np.flatnonzero(is_set):
-        nodes["threshold"][place] = str(number[place])
     texts = []
     for t, size in enumerate(sizes.tolist()):
-        sets = _sets(trees, node[t] + np.flatnonzero(is_set[node[t] : node[t] + size]))
-        lines = [f"num_leaves={size + 1}", f"num_cat={len(sets)}"]
-        for found, first, length in ((nodes, node[t], size), (leaves, leaf[t], size + 1)):
-            lines += [
-                f"{name}={' '.join(words[first : first + length])}" for name, words in found.items()
-            ]
+        tree = {name: array[node[t] : node[t] + size] for name, array in nodes.items()}
+        tree |= {name: array[leaf[t] : leaf[t] + size + 1] for name, array in leaves.items()}
+        chosen = np.flatnonzero(tree["decision_type"] == CATEGORY)
+        sets = _sets(trees, node[t] + chosen)
         if sets:
-            bounds = np.append(0, np.cumsum([len(words) for words in sets]))
-            lines.append(f"cat_boundaries={' '.join(map(str, bounds))}")
-            lines.append(f"cat_threshold={' '.join(str(word) for words in sets for word in words)}")
-        texts.append("\n".join(lines) + "\n")
+            tree["threshold"] = tree["threshold"].copy()
+            tree["threshold"][chosen] = np.arange(len(sets))
+            tree["cat_boundaries"] = np.cumsum([0, *map(len, sets)])
+            tree["cat_threshold"] = np.concatenate(sets)
+        lines = [f"{name}={' '.join(map(repr, x.tolist()))}\n" for name, x in tree.items()]
+        texts.append(
+            f"Tree={t}\nnum_leaves={size + 1}\nnum_cat={len(sets)}\n{''.join(lines)}"
+            "is_linear=0\nshrinkage=1\n\n\n"
+        )
     return texts
 
 
