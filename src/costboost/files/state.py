@@ -260,8 +260,7 @@ class Decoder:
         self._data, self._place = memoryview(arrays), 0
         self._trusted, self._limits = trusted, limits
         self._built: list[tuple[Any, int]] = []  # values with a number, and their work
-        self._used: set[int] = set()  # arrays of parts
-        self._depth = self._work = 0
+        self._depth = self._work = self._again = 0
         self._path: list[str] = []  # classes and names of what is being read
 
     def root(self, state: bytes) -> Any:
@@ -279,29 +278,26 @@ class Decoder:
         """A value from its JSON."""
         before = self._work
         self._spend(_VALUE)
-        if type(value) in _PLAIN or type(value) is float:
+        if type(value) in (*_PLAIN, float):
             return value
         self._depth += 1
         if self._depth > _DEPTH:
             raise ValueError(f"values are nested more than {_DEPTH} deep")
-        if type(value) is list:
-            built: Any = [self.value(item) for item in value]
-        else:
+        kind, content = "list", value
+        if type(value) is dict:
             if len(value) != 1:
                 raise ValueError(f"{value!r:.60} must have one key")
             [(kind, content)] = value.items()
-            build = _BUILDERS.get(kind)
-            built = self._object(kind, content) if build is None else build(self, content)
-            if kind in ("same", "float"):
-                self._depth -= 1
-                return built
+        build = _BUILDERS.get(kind)
+        built = self._object(kind, content) if build is None else build(self, content)
         self._depth -= 1
-        self._built.append((built, self._work - before))
+        if kind not in ("same", "float"):
+            self._built.append((built, self._work - before))
         return built
 
     def _spend(self, nanoseconds: int) -> None:
         self._work += nanoseconds
-        if self._work > 1e9 * self._limits.seconds:
+        if self._work + self._again > 1e9 * self._limits.seconds:
             raise ValueError(
                 "the model, with all its values written out, would take more than "
                 f"{self._limits.seconds:g} seconds"
@@ -311,6 +307,8 @@ class Decoder:
         if type(number) is not int or not 0 <= number < len(self._built):
             raise ValueError(f"there is no earlier value with the number {number!r:.20}")
         built, work = self._built[number]
+        if type(built) is np.ndarray:  # the part that it belongs to is checked as well
+            self._again += _CHECK * built.size
         self._spend(work)
         return built
 
@@ -378,19 +376,17 @@ class Decoder:
 
     def _function(self, name: Any) -> Any:
         found = known(name)
-        if isinstance(found, type) or not callable(found):
-            raise ValueError(f"files hold no function {name!r:.60}")
+        _need(callable(found) and not isinstance(found, type), f"no function {name!r:.60}")
         return found
 
     def _type(self, name: Any) -> Any:
-        if not isinstance(name, str) or not _DTYPE.fullmatch(name):
-            raise ValueError(f"files hold no type {name!r:.60}")
+        _need(isinstance(name, str) and _DTYPE.fullmatch(name), f"no type {name!r:.60}")
         return np.dtype(name).type
 
     def _random(self, content: Any) -> Any:
         state = self.value(content)
-        if state["state"]["key"].shape != (624,) or not 0 <= state["state"]["pos"] <= 624:
-            raise ValueError("there is no such state of a random number generator")
+        inner = state["state"]
+        _need(inner["key"].shape == (624,) and 0 <= inner["pos"] <= 624, "no generator is so")
         self._spend(_RANDOM)
         generator = np.random.RandomState(0)
         generator.set_state(state)
@@ -401,8 +397,8 @@ class Decoder:
 
         self._spend(_FRAME)
         index, names, columns = self._items(content)
-        if len(names) != len(columns) or any(len(column) != len(index) for column in columns):
-            raise ValueError("columns do not fit the index of a frame")
+        fits = len(names) == len(columns) and all(len(x) == len(index) for x in columns)
+        _need(fits, "columns do not fit the index of a frame")
         frame = pd.DataFrame(dict(enumerate(columns)), index=index)
         frame.columns = pd.Index(names)
         return frame
@@ -414,8 +410,7 @@ class Decoder:
     def _object(self, name: str, content: Any) -> Any:
         """An object of a class, made without its constructor."""
         cls: Any = known(name)
-        if not isinstance(cls, type):
-            raise ValueError(f"files hold no class {name!r:.60}")
+        _need(isinstance(cls, type), f"files hold no class {name!r:.60}")
         before = self._work
         self._path.append(name)
         if issubclass(cls, tuple):
@@ -436,22 +431,15 @@ class Decoder:
                     built.__setstate__(fields)
             else:
                 vars(built).update(fields)
-            self._count_work(name, built, before)
+            # What a part takes to be asked, in place of what it holds; but other values would count
+            # nothing, however often they unfold.
+            work, values = _work_of(name, built), vars(built).values()
+            if work is not None and all(
+                type(x) in _SIMPLE or (type(x) is np.ndarray and x.dtype != object) for x in values
+            ):
+                self._work = before + work
         self._path.pop()
         return built
-
-    def _count_work(self, name: str, built: Any, before: int) -> None:
-        """Check a part, and count what it takes to ask it in place of what it holds."""
-        values = list(vars(built).values())
-        arrays = [value for value in values if type(value) is np.ndarray and value.dtype != object]
-        # The arrays of one part may be those of another, and are then checked once more.
-        again = sum(array.size for array in arrays if id(array) in self._used)
-        self._used.update(map(id, arrays))
-        self._spend(_CHECK * again)
-        work = _work_of(name, built)
-        # Other values would count nothing, however often they unfold.
-        if work is not None and all(type(v) in (*_SIMPLE, np.ndarray) for v in values):
-            self._work = before + work + _CHECK * again
 
 
 def _count(shape: Any) -> int:
@@ -540,6 +528,7 @@ def _work_of(name: str, part: Any) -> int | None:
 
 
 _BUILDERS: Mapping[str, Callable[[Decoder, Any], Any]] = {
+    "list": Decoder._items,
     "same": Decoder._same,
     "float": lambda self, name: _NON_FINITE[name],
     "bytes": lambda self, text: bytes.fromhex(text),
