@@ -166,21 +166,17 @@ def opened(
             raise ModelFileError(f"It has {status.st_size} bytes; {limits.total} are allowed.")
         data = file.read(status.st_size)
     head = _HEAD.match(data)
-    number = 1 if data.startswith(b"PK") else int(head[1]) if head else None
-    if number is None:
+    if head is None and not data.startswith(b"PK"):
         raise ModelFileError("This is not a costboost model file.")
-    if head is None or number != FORMAT:
-        remedy = "Fit the model again and save it." if number == 1 else "Update costboost."
-        raise ModelFileError(
-            f"The file has format {number}, and this version of costboost reads format {FORMAT}. "
-            f"{remedy}"
-        )
+    if head is None or int(head[1]) != FORMAT:
+        again = "Fit the model again and save it."
+        number, remedy = (int(head[1]), "Update costboost.") if head else (1, again)
+        raise ModelFileError(f"It has format {number}, this costboost reads {FORMAT}. {remedy}")
     rest = memoryview(data)[head.end() :]
-    digest = hashlib.sha256(rest).hexdigest()
-    if digest != head[2].decode():
+    if hashlib.sha256(rest).hexdigest() != head[2].decode():
         raise ModelFileError(
-            f"Its content has the SHA-256 {digest}, but its first line says {head[2].decode()}: "
-            "the file is cut off, or was changed after it was written."
+            "It is cut off, or was changed after it was written: its SHA-256 is not that of its "
+            "first line."
         )
     sizes = _SIZES.match(rest)
     if sizes is None:

@@ -8,7 +8,6 @@ code of scikit-learn can crash on hostile arrays. No type is imported that was n
 from __future__ import annotations
 
 import io
-import json
 import math
 import re
 import warnings
@@ -197,8 +196,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 # --- all others, by skops -------------------------------------------------------------------------
 
 _SCHEMA = "schema.json"
-# The number of an object, or the name of the file with its array.
-_ADDRESS = re.compile(r'(?<="__id__": )\d+|(?<=")\d+(?=\.npy")')
 # What skops builds of numbers, text, arrays and containers; all else must be trusted by its name.
 _PLAIN = re.compile(
     r"builtins\.(bool|bytes|dict|float|int|list|set|slice|str|tuple)"
@@ -236,7 +233,7 @@ def _skops(where: str) -> Iterator[Any]:
 def dump_part(value: Any, where: str) -> tuple[bytes, set[str]]:
     """A part by skops, and the types that must be trusted to load it."""
     with _skops(where) as skops:
-        data = _canonical(skops.dumps(value))
+        data = skops.dumps(value)
         return data, _types(skops, data, where, LIMITS)
 
 
@@ -255,51 +252,30 @@ def load_part(data: bytes, trusted: Collection[str], where: str, limits: Limits 
         return skops.loads(data, trusted=sorted(types))
 
 
-def _canonical(data: bytes) -> bytes:
-    """The same archive with objects numbered in order, instead of by their addresses."""
-    numbers: dict[str, str] = {}
-
-    def numbered(text: str) -> str:
-        return _ADDRESS.sub(lambda found: numbers.setdefault(found[0], str(len(numbers))), text)
-
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        content = {name: archive.read(name) for name in archive.namelist()}
-    schema = numbered(content.pop(_SCHEMA).decode()).encode()
-    members = {numbered(f'"{name}"').strip('"'): raw for name, raw in content.items()}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, raw in sorted({**members, _SCHEMA: schema}.items()):
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), raw)
-    return buffer.getvalue()
-
-
 def _types(skops: Any, data: bytes, where: str, limits: Limits) -> set[str]:
     """All types and functions that a part would use: those it names, and those skops asks for."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = archive.infolist()
         names = {entry.filename for entry in entries}
         # Stored members take their own bytes, so the part cannot grow.
-        fine = len(names) == len(entries) <= 1000 and all(
+        is_fine = len(names) == len(entries) <= 1000 and all(
             entry.compress_type == zipfile.ZIP_STORED
             and entry.file_size == entry.compress_size
             and not entry.flag_bits
             and entry.filename.endswith((".npy", _SCHEMA))
             for entry in entries
         )
-        total = sum(entry.file_size for entry in entries)
-        if not fine or total > len(data) or _SCHEMA not in names:
+        is_fine &= sum(entry.file_size for entry in entries) <= len(data) and _SCHEMA in names
+        if not is_fine:
             raise ModelFileError(f"{where} is not an archive of skops as costboost writes it.")
         schema = archive.read(_SCHEMA)
-    parse_json(schema, f"{_SCHEMA} of {where}", limits)
-    types: set[str] = set()
-
-    def look(node: dict[str, Any]) -> None:
-        if node.keys() & {"__class__", "__module__", "__loader__"}:
-            if not all(isinstance(node.get(key), str) for key in ("__class__", "__module__")):
-                raise ModelFileError(f"{where} has a type without a name.")
-            types.add(f"{node['__module__']}.{node['__class__']}")
+    types = set(skops.get_untrusted_types(data=data))
+    waiting = [parse_json(schema, f"{_SCHEMA} of {where}", limits)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict) and node.keys() & {"__class__", "__module__", "__loader__"}:
+            types.add(f"{node.get('__module__')}.{node.get('__class__')}")
             types.add(f"skops.{node.get('__loader__')}")
-
-    json.loads(schema, object_hook=look)
-    types |= set(skops.get_untrusted_types(data=data))
+        if isinstance(node, (dict, list)):
+            waiting += node.values() if isinstance(node, dict) else node
     return {name for name in types if not _PLAIN.fullmatch(name)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
@@ -183,7 +184,7 @@ def _summary(model: Any) -> dict[str, Any]:
         "decisions": _readable(getattr(model, "decisions_", getattr(model, "classes_", None))),
         "cost_matrix": _readable(getattr(model, "cost_matrix_", None)),
         "costs": str(model.costs_)[:10_000] if hasattr(model, "costs_") else None,
-        "features": describe_features(model),
+        "features": _features(model),
         "calibration": {
             "method": _readable(parameters.get("calibration")),
             "temperature": _readable(getattr(model, "temperature_", None)),
@@ -196,25 +197,21 @@ def _summary(model: Any) -> dict[str, Any]:
     }
 
 
-def describe_features(model: Any) -> dict[str, Any]:
+def _features(model: Any) -> dict[str, Any]:
     """What the columns of a table must be."""
-    n = getattr(model, "n_features_in_", None)
-    columns = getattr(model, "columns_", None)
-    categories: dict[str, Any] = {}
+    n, columns = getattr(model, "n_features_in_", None), getattr(model, "columns_", ())
     # Of very wide tables there is nothing to say that a person would read.
-    kinds = None if n is None or n > _MOST_LISTED else ["number"] * int(n)
-    if kinds is not None and columns is not None:
-        kinds = [column.kind if column.is_used else "ignored" for column in columns]
-        for j, column in enumerate(columns):
-            if column.categories:
-                categories[str(j)] = list(column.categories[:_MOST_LISTED])
+    is_wide = n is None or n > _MOST_LISTED or not columns
     return {
         "number": _readable(n),
         "names": _readable(getattr(model, "feature_names_in_", None)),
-        "kinds": kinds,
-        "categories": categories,
+        "columns": [] if is_wide else [list(row) for row in columns.rows()],
+        "categories": {
+            str(column.name): list(column.categories[:_MOST_LISTED])
+            for column in (() if is_wide else columns)
+            if column.categories
+        },
         "cost_columns": list(columns_of(getattr(model, "cost_matrix", None))),
-        "columns": [] if kinds is None or columns is None else [list(r) for r in columns.rows()],
     }
 
 
@@ -301,10 +298,8 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
         known = {name: value for name, value in found.items() if value not in (None, [])}
         groups = {name: value for name, value in known.items() if isinstance(value, dict)}
         put(os.fspath(path), ((name, known[name]) for name in known if name not in groups))
-        columns = features.get("columns", [])
-        put("Columns", columns, "column", "holds", "becomes", "reason")
-        texts = features.get("categories", {}).items()
-        put("Categories", ((columns[int(place)][0], some) for place, some in texts))
+        put("Columns", features.get("columns", []), "column", "holds", "becomes", "reason")
+        put("Categories", features.get("categories", {}).items())
         for name, group in groups.items():
             put(name.capitalize(), group.items())
         if boosters:
@@ -317,14 +312,7 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
 
 def _short(value: Any) -> str:
     """A value as text for a terminal."""
-    if isinstance(value, float):
-        text = f"{value:.6g}"
-    elif isinstance(value, dict):
-        text = ", ".join(f"{key}: {_short(item)}" for key, item in value.items())
-    elif isinstance(value, list):
-        is_table = bool(value) and isinstance(value[0], list)
-        text = ("; " if is_table else ", ").join(_short(item) for item in value)
-    else:
-        text = str(value)
+    value = float(f"{value:.6g}") if isinstance(value, float) else value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     printable = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
     return printable if len(printable) <= 300 else printable[:297] + "..."
