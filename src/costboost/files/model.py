@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._utils import versions
+from costboost.columns import Columns
 from costboost.costs.forms import columns_of
 from costboost.errors import ModelFileError
 from costboost.files import container
@@ -199,17 +200,15 @@ def _summary(model: Any) -> dict[str, Any]:
 
 def _features(model: Any) -> dict[str, Any]:
     """What the columns of a table must be."""
-    n, columns = getattr(model, "n_features_in_", None), getattr(model, "columns_", ())
+    n, columns = getattr(model, "n_features_in_", None), getattr(model, "columns_", None)
     # Of very wide tables there is nothing to say that a person would read.
-    is_wide = n is None or n > _MOST_LISTED or not columns
+    known: Any = Columns((), 0) if n is None or n > _MOST_LISTED or columns is None else columns
     return {
         "number": _readable(n),
         "names": _readable(getattr(model, "feature_names_in_", None)),
-        "columns": [] if is_wide else [list(row) for row in columns.rows()],
+        "columns": [list(row) for row in known.rows()],
         "categories": {
-            str(column.name): list(column.categories[:_MOST_LISTED])
-            for column in (() if is_wide else columns)
-            if column.categories
+            str(c.name): list(c.categories[:_MOST_LISTED]) for c in known if c.categories
         },
         "cost_columns": list(columns_of(getattr(model, "cost_matrix", None))),
     }
