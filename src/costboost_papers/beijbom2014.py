@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
 
 import numpy as np
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
 
 from costboost._typing import Floats, Ints
 from costboost.algorithms import MCBoostClassifier
@@ -25,12 +29,10 @@ from costboost_papers.grading import (
     Conclusion,
     Kept,
     Part,
-    close_part,
+    below_parts,
     paired,
     rank_parts,
-    share_part,
     t_half,
-    wins,
 )
 from costboost_papers.item import (
     SUMMARY_COLUMNS,
@@ -42,15 +44,9 @@ from costboost_papers.item import (
     mean_and_error,
     wide,
 )
+from costboost_papers.plots import RankDisplay
 from costboost_papers.protocol import capped, encode, holdout, quiet
 from costboost_papers.svm import SVMS, tuned_machine
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-else:
-    from costboost_papers._lazy import pd
-
 
 # --- methods -------------------------------------------------------------------------------------
 
@@ -59,6 +55,7 @@ POSTERIOR = "P-MCBoost"  # MCBoost's fit with the Bayes rule for its decisions
 ALGORITHMS = ("MCBoost", POSTERIOR, "GEL", "GLL", "Ls", "Lt")
 AVERSE, OTHERS = ALGORITHMS[:4], ALGORITHMS[4:]
 COLUMNS = (*ALGORITHMS, *SVMS)
+MACHINES = 10  # repeats of the support vector machines, at most
 EVERYTHING = "all"  # data set of what is computed over all data sets
 
 TREES: dict[str, Any] = {
@@ -73,17 +70,6 @@ TREES: dict[str, Any] = {
     },
     "vehicle": {"car": ["opel", "saab"], "large": ["bus", "van"]},  # silhouettes
 }
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much of the protocol a mode runs."""
-
-    rounds: int
-    repeats: int
-    most_rows: int  # training rows
-    repeats_of: dict[str, int] = field(default_factory=dict)  # exceptions
-    machines: int = 10  # repeats of the support vector machines, at most
 
 
 @lru_cache(maxsize=2)
@@ -105,7 +91,7 @@ def _claims(
             "Guess-averse losses perform significantly better than Ls and Lt.",
             "Ls or Lt as good as a guess-averse loss",
             test,
-            tuple(guess),
+            guess,
             said=(
                 "“according to the average ranks, all algorithms based on guess-averse losses had "
                 "significantly better performance” (section 5.1); “were significantly outperformed "
@@ -121,7 +107,7 @@ def _claims(
             "GLL outperforms the other guess-averse losses.",
             "another guess-averse loss as good as GLL",
             other,
-            tuple(first),
+            first,
             "P-MCBoost follows the same costs by the Bayes rule; likely GLL, which is not "
             "calibrated, gains on it only where its posteriors are poor.",
             said=(
@@ -141,17 +127,17 @@ _LIKE = [("GEL", "MCBoost"), (POSTERIOR, "GEL"), ("GLL", SVMS[2])]
 _MACHINES = [(SVMS[0], "MCBoost"), (SVMS[1], "MCBoost"), ("GLL", SVMS[0]), ("GLL", SVMS[1])]
 
 
-def judge_ranks(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusion]:
+def judge_ranks(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
     """Section 5.1: ten sets, by ranks."""
     risks = wide(summary, "risk").droplevel("setting")
     own = risks[list(ALGORITHMS)]
-    missing = tuple(name for name in datasets if name not in risks.index)
+    missing = [name for name in item.datasets if name not in risks.index]
     logs = np.log((own["GEL"] / own["MCBoost"]).dropna().to_numpy(dtype=float))
     spread = float(np.std(logs, ddof=1)) if len(logs) > 1 else 0.0
     claims = [
         *_claims(
             rank_parts(own, _GUESS),
-            [share_part(f"GLL below {name}", wins(own["GLL"], own[name])) for _, name in _FIRST],
+            below_parts(own, _FIRST),
             "Friedman and Nemenyi over the ten sets: difference of mean ranks",
             "Sign test over the ten sets: share of sets",
             MOST,
@@ -160,7 +146,7 @@ def judge_ranks(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusi
             "GEL performs on par with MCBoost, since symmetric costs do not move its minimiser.",
             f"risks that differ by more than {ALIKE:.0%} on average",
             f"t over the sets: room of the mean log ratio to {ALIKE:.0%}",
-            (close_part("GEL and MCBoost", logs.mean(), t_half(spread, len(logs)), ALIKE),),
+            [Part.close("GEL and MCBoost", logs.mean(), t_half(spread, len(logs)), ALIKE)],
             said="“GEL-MCBoost performs on par with the cost-insensitive MCBoost” (section 5.1)",
             limit=SAME,
         ),
@@ -168,7 +154,7 @@ def judge_ranks(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusi
             "P-MCBoost shows an improvement over MCBoost.",
             "a higher risk on most sets",
             "Sign test over the ten sets: share of sets",
-            (share_part("P-MCBoost below MCBoost", wins(own[POSTERIOR], own["MCBoost"])),),
+            below_parts(own, _BELOW[:1]),
             said="“Still, P-MCBoost shows an improvement over MCBoost” (section 5.1)",
             limit=MOST,
         ),
@@ -176,23 +162,19 @@ def judge_ranks(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusi
     return [replace(claim, missing=missing) for claim in claims]
 
 
-def judge_splits(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusion]:
+def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
     """Section 5.2: few sets, by their splits."""
     kept = Kept(summary)
 
-    def below(pairs: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
-        return tuple(
-            kept.less(*pair, dataset, "", "risk") for pair in pairs for dataset in datasets
-        )
+    def below(pairs: Iterable[tuple[str, str]]) -> list[Part]:
+        return [kept.less(*pair, name, "", "risk") for pair in pairs for name in item.datasets]
 
-    def alike(pair: tuple[str, str], name: str) -> tuple[Part, ...]:
-        ours, rival = pair
-        found = []
-        for dataset in datasets:
-            gap, half = kept.gap(ours, rival, dataset, "", "risk")
-            scale = kept.value(dataset, rival, "", "risk") or 1.0
-            found.append(close_part(f"{name}, {dataset}", gap / scale, half / scale, ALIKE))
-        return tuple(found)
+    def alike(ours: str, rival: str) -> list[Part]:
+        words = f"{ours} and {rival}"
+        return [
+            Part.close(f"{words}, {name}", *kept.ratio(ours, rival, name, "", "risk"), ALIKE)
+            for name in item.datasets
+        ]
 
     test = "Corrected t over the splits of each set: share of the other's risk"
     near = f"Corrected t over the splits of each set: room of the difference to {ALIKE:.0%}"
@@ -213,7 +195,7 @@ def judge_splits(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclus
             "P-MCBoost and GEL have roughly the same risk.",
             f"risks that differ by more than {ALIKE:.0%}",
             near,
-            alike((POSTERIOR, "GEL"), "P-MCBoost and GEL"),
+            alike(POSTERIOR, "GEL"),
             said="“P-MCBoost and GEL-MCBoost achieved roughly the same performance” (section 5.2)",
             limit=SAME,
         ),
@@ -233,7 +215,7 @@ def judge_splits(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclus
             "GLL and the cost-sensitive multi-class SVM perform alike.",
             f"risks that differ by more than {ALIKE:.0%}",
             near,
-            alike(("GLL", SVMS[2]), "GLL and SVM-CSMC"),
+            alike("GLL", SVMS[2]),
             "Boosted lines of one feature at a time are one linear score; which of two ways to fit "
             "it is better depends on the set.",
             said=(
@@ -254,26 +236,22 @@ class LossStudy(Item):
     paper = "beijbom2014"
     reads_benchmark_files = True
     tau_metric = "risk"
-    efforts: ClassVar[dict[Mode, Effort]]
+    efforts: ClassVar[dict[Mode, SimpleNamespace]]
     datasets: tuple[str, ...]
     test_to_train: float = 0.0
     over_sets = True
 
     def tasks(self, mode: Mode) -> list[Task]:
-        effort = self.efforts[mode]
-        return [
-            Task(self.paper, self.name, name, algorithm, split=repeat)
-            for name in self.datasets
-            for repeat in range(effort.repeats_of.get(name, effort.repeats))
-            for algorithm in (*LOSSES, *(SVMS if repeat < effort.machines else ()))
-        ]
+        repeats = self.efforts[mode].repeats
+        machines = self.grid(self.datasets, SVMS, splits=min(repeats, MACHINES))
+        return self.grid(self.datasets, LOSSES, splits=repeats) + machines
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """The risk on the test rows; MCBoost's also by the Bayes rule."""
         effort = self.efforts[mode]
         data = dataset(task.dataset)
         train, test = self.split(data, task.seed)
-        train = capped(data.y, train, effort.most_rows, task.seed)
+        train = capped(data.y, train, effort.rows, task.seed)
         costs = self.costs(data, task.seed)
         X_train, X_test = encode(data.X.iloc[train], data.X.iloc[test], scale=True)
 
@@ -310,8 +288,11 @@ class LossStudy(Item):
         """Mean and error of the risk, ranks, and differences on the same repeats."""
         # ``rank`` is the mean over data sets of the mean rank over repeats, ``rank of means`` ranks
         # each data set's mean risks, as the paper does.
-        risks = _risks(rows)
-        parts = [mean_and_error(risks, ["risk"])]
+        posterior = rows["metric"] == "risk by posterior"
+        risks = rows.assign(
+            algorithm=rows["algorithm"].where(~posterior, POSTERIOR),
+            metric=rows["metric"].where(~posterior, "risk"),
+        )
         table = risks.pivot(
             index=["dataset", "setting", "split"], columns="algorithm", values="value"
         )[list(ALGORITHMS)].dropna()
@@ -320,38 +301,35 @@ class LossStudy(Item):
             "rank": table.rank(axis=1).groupby("dataset").mean(),
             "rank of means": by_set.mean().rank(axis=1),
         }
-        for metric, found in ranks.items():
-            for algorithm, value in found.mean().items():
-                line = (EVERYTHING, algorithm, "", metric, "mean", value, len(found))
-                parts.append(pd.DataFrame([line], columns=SUMMARY_COLUMNS))
+        lines = [
+            (EVERYTHING, algorithm, "", metric, "mean", value, len(found))
+            for metric, found in ranks.items()
+            for algorithm, value in found.mean().items()
+        ]
         pairs = [*_GUESS, *_FIRST, *_BELOW, *_LIKE, *_MACHINES]
-        parts.append(paired(risks, "risk", list(dict.fromkeys(pairs)), self.test_to_train))
         boosted = risks[risks["algorithm"].isin(ALGORITHMS)]
-        parts.append(alike(boosted, "risk", self.test_to_train))
-        return pd.concat(parts, ignore_index=True)[SUMMARY_COLUMNS]
+        parts = [
+            mean_and_error(risks, ["risk"]),
+            pd.DataFrame(lines, columns=SUMMARY_COLUMNS),
+            paired(risks, "risk", list(dict.fromkeys(pairs)), self.test_to_train),
+            alike(boosted, "risk", self.test_to_train),
+        ]
+        return pd.concat(parts, ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, errors, marks = (wide(summary, "risk", kind) for kind in ("mean", "se", "alike"))
-        columns = [name for name in COLUMNS if name in means.columns]
-        printed = self.printed().assign(statistic="mean")
-        theirs, their_errors = wide(printed, "risk"), wide(printed, "risk se")
-        none = means.iloc[:0]
-        lines = []
-        known = means.index.unique("dataset")
-        for name in (name for name in self.datasets if name in known):
-            place = (name, "")
-            lines.append([name, "ours", *cells(means, errors, place, columns, 2, marks)])
-            if place in theirs.index:
-                paper = cells(theirs, their_errors, place, columns, 2)
-                lines.append([name, "paper", *paper])
-        for name in theirs.index.unique("dataset").difference(list(self.datasets)):
-            lines.append([name, "paper", *cells(theirs, none, (name, ""), columns, 2)])
-        for metric in ("rank", "rank of means"):
-            for source, numbers in (("ours", summary), ("paper", printed)):
-                ranks = wide(numbers, metric)
-                if (EVERYTHING, "") in ranks.index:
-                    own = cells(ranks, none, (EVERYTHING, ""), columns, 2)
-                    lines.append([f"mean {metric}", source, *own])
+        known = [set(summary[name]) for name in ("dataset", "algorithm")]
+        columns = [name for name in COLUMNS if name in known[1]]
+        sources = {"ours": summary, "paper": self.printed_summary()}
+        others = sorted({*sources["paper"]["dataset"]} - {*self.datasets, EVERYTHING})
+        places = [(name, name, "risk") for name in self.datasets if name in known[0]]
+        places += [(name, name, "risk") for name in others]
+        places += [(f"mean {rank}", EVERYTHING, rank) for rank in ("rank", "rank of means")]
+        lines = [
+            [words, source, *found]
+            for words, name, metric in places
+            for source, numbers in sources.items()
+            if any(found := cells(numbers, metric, columns, 2)(name, ""))
+        ]
         return pd.DataFrame(lines, columns=["data set", "source", *columns])
 
 
@@ -365,9 +343,9 @@ class Table2(LossStudy):
         "breast-tissue", "ecoli", "segment", "libras", "vertebral",
         "vehicle", "shuttle", "pendigits", "satimage", "optdigits",
     )  # fmt: skip
-    efforts: ClassVar[dict[Mode, Effort]] = {
-        "quick": Effort(20, 2, 600, {"libras": 1, "shuttle": 1, "optdigits": 1, "pendigits": 1}),
-        "full": Effort(100, 50, 43_500),
+    efforts: ClassVar[dict[Mode, SimpleNamespace]] = {
+        "quick": SimpleNamespace(rounds=20, repeats=2, rows=600),
+        "full": SimpleNamespace(rounds=100, repeats=50, rows=43_500),
     }
     notes = (
         "100 rounds, regression lines and the losses are the paper's, and so are the published "
@@ -393,25 +371,12 @@ class Table2(LossStudy):
         """A random symmetric matrix."""
         return Costs(data.classes, random_symmetric(len(data.classes), 1.0, 10.0, seed))
 
-    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_ranks(summary, self.datasets)
+    conclusions = judge_ranks
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        from costboost_papers.plots import RankDisplay
-
         risks = wide(summary, "risk")[list(ALGORITHMS)].dropna()
-        shown: Any = RankDisplay.from_results(risks)
-        figure: Figure = shown.figure_
-        return figure
-
-
-def _risks(rows: pd.DataFrame) -> pd.DataFrame:
-    """Raw risks, a row per algorithm: MCBoost's risk by posterior is P-MCBoost's."""
-    posterior = rows["metric"] == "risk by posterior"
-    return rows.assign(
-        algorithm=rows["algorithm"].where(~posterior, POSTERIOR),
-        metric=rows["metric"].where(~posterior, "risk"),
-    )
+        shown = RankDisplay.from_results(risks)
+        return cast(Figure, shown.figure_)
 
 
 # --- figures -------------------------------------------------------------------------------------
@@ -425,9 +390,9 @@ class Taxonomy(LossStudy):
     minutes = 1.5
     datasets = tuple(TREES)
     test_to_train = 0.5
-    efforts: ClassVar[dict[Mode, Effort]] = {
-        "quick": Effort(20, 3, 1000),
-        "full": Effort(500, 10, 43_500),
+    efforts: ClassVar[dict[Mode, SimpleNamespace]] = {
+        "quick": SimpleNamespace(rounds=20, repeats=3, rows=1000),
+        "full": SimpleNamespace(rounds=500, repeats=10, rows=43_500),
     }
     notes = (
         "The 400,000 coral annotations and the paper's cost matrix are not at hand. Like them, "
@@ -450,12 +415,9 @@ class Taxonomy(LossStudy):
         """The distances in the tree of the data set."""
         return from_taxonomy(TREES[data.name])
 
-    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_splits(summary, self.datasets)
+    conclusions = judge_splits
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        from matplotlib import pyplot
-
         order = [name for name in COLUMNS if name in set(summary["algorithm"])]
         means, errors = (wide(summary, "risk", kind)[order] for kind in ("mean", "se"))
         colours = ["C1" if name in OTHERS else "C2" if name in SVMS else "C0" for name in order]
@@ -504,7 +466,7 @@ class Figure3(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        return [Task(self.paper, self.name, "exact", panel) for panel in SURFACES]
+        return self.grid(["exact"], SURFACES)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """The loss above a guess at the paper's points, and where guessing is preferred."""
@@ -527,9 +489,7 @@ class Figure3(Item):
         return wide.rename_axis(index="surface", columns=None).reset_index()
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        from matplotlib.figure import Figure as Canvas
-
-        figure = Canvas(figsize=(9.6, 3.4), layout="constrained")
+        figure = Figure(figsize=(9.6, 3.4), layout="constrained")
         first, second = np.meshgrid(GRID, GRID)
         for ax, panel in zip(figure.subplots(1, 3, sharey=True), SURFACES, strict=True):
             values = surface(panel, first.ravel(), second.ravel()).reshape(first.shape)
@@ -553,10 +513,10 @@ class Figure3(Item):
 
         def exact(panel: str, metric: str, sign: float) -> Part:
             value = sign * kept.value("exact", panel, "", metric)
-            return Part(f"{panel}, {metric}", value, value, value, 0.0, 0.0)
+            return Part(f"{panel}, {metric}", value, value, value)
 
         averse = [
-            Part(f"{panel}", 1 - 2 * share, 1 - 2 * share, 1 - 2 * share, 0.999, 0.999)
+            Part(panel, 1 - 2 * share, 1 - 2 * share, 1 - 2 * share, 0.999, 0.999)
             for panel in list(SURFACES)[1:]
             for share in [kept.value("exact", panel, "", "guesses preferred")]
         ]
@@ -565,7 +525,7 @@ class Figure3(Item):
                 "Ls prefers a guess to the right decision G = [3, 2, -5].",
                 "a loss at G below that of a guess",
                 "Exact: loss at G above that of a guess",
-                (exact("a) Ls", "G", 1.0),),
+                [exact("a) Ls", "G", 1.0)],
                 said=(
                     "“Point G correspondent to score vector [3, 2, −5] violates the guess-averse "
                     "property” (figure 3)"
@@ -576,7 +536,7 @@ class Figure3(Item):
                 "GLL is guess-averse for every right decision, with and without costs.",
                 "a right decision that loses as much as a guess",
                 "Exact on the grid: 1 less twice the share of right decisions that lose as much",
-                tuple(averse),
+                averse,
                 said=(
                     "“the guess-averse constraint is met for all points” (figure 3b); “the loss is "
                     "still guess-averse” (section 4.1, for figure 3c)"
@@ -587,7 +547,7 @@ class Figure3(Item):
                 "With C13 = 10, GLL prefers the cheap mistake H = [1.5, 2, -3.5] to a guess.",
                 "a loss at H above that of a guess",
                 "Exact: loss of a guess above that at H",
-                (exact("c) GLL, costs 1 and 10", "H", -1.0),),
+                [exact("c) GLL, costs 1 and 10", "H", -1.0)],
                 said=(
                     "“while the point H = [1.5, 2, −3.5] is clearly outside S1, it has lower loss "
                     "than the origin” (section 4.1)"

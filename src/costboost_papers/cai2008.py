@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
 from sklearn.base import clone
 
 from costboost._typing import Ints
@@ -16,25 +19,9 @@ from costboost.algorithms import (
     AdaCostClassifier,
     GradientCSBClassifier,
 )
-from costboost_papers.grading import Conclusion, Kept, close_part, paired, t_part
-from costboost_papers.item import (
-    SUMMARY_COLUMNS,
-    Item,
-    Mode,
-    Task,
-    alike,
-    cells,
-    mean_and_error,
-    wide,
-)
+from costboost_papers.grading import Conclusion, Kept, Part, paired
+from costboost_papers.item import Item, Mode, Task, alike, cells, mean_and_error
 from costboost_papers.protocol import binary_data, binary_metrics, holdout, quiet
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-else:
-    from costboost_papers._lazy import pd
-
 
 # --- methods -------------------------------------------------------------------------------------
 
@@ -62,18 +49,9 @@ NESTED = ("AdaCost", "Gradient")
 DATASETS = ("breast-cancer", "hepatitis", "pima", "sick-euthyroid")
 
 
-class Effort(NamedTuple):
-    """How much of the protocol a mode runs."""
-
-    splits: int
-    costs: tuple[float, ...]
-    trees: tuple[str, ...]
-    rounds: int = 20
-
-
-EFFORTS: dict[Mode, Effort] = {
-    "quick": Effort(4, (0.1, 0.5, 0.9), ("C4.5",)),
-    "full": Effort(20, COSTS, tuple(LEARNERS)),
+EFFORTS: dict[Mode, SimpleNamespace] = {
+    "quick": SimpleNamespace(splits=4, costs=(0.1, 0.5, 0.9), trees=("C4.5",), rounds=20),
+    "full": SimpleNamespace(splits=20, costs=COSTS, trees=tuple(LEARNERS), rounds=20),
 }
 
 
@@ -82,34 +60,20 @@ EFFORTS: dict[Mode, Effort] = {
 CLOSE = 3.3  # points of F; the paper calls its methods close, the largest of its four gaps is 3.27
 
 
-def judge_table(summary: pd.DataFrame) -> list[Conclusion]:
-    """Whether Gradient keeps up with AdaCost, and both with methods that know no costs."""
-    known = set(summary["setting"])
-    return [
-        *(
-            _close(summary, "best f", tree, own=tree == "C4.5")
-            for tree in LEARNERS
-            if tree in known
-        ),
-        *(_close(summary, "nested f", tree, own=False) for tree in LEARNERS if tree in known),
-        *(_gains(summary, tree) for tree in LEARNERS if tree in known),
-    ]
-
-
-def _close(summary: pd.DataFrame, metric: str, tree: str, own: bool) -> Conclusion:
-    kept = Kept(summary)
+def _close(kept: Kept, metric: str, tree: str) -> Conclusion:
+    """Whether Gradient keeps up with AdaCost."""
     chosen = "the best of nine costs" if metric == "best f" else "the cost chosen on training rows"
     return Conclusion(
         f"Gradient descent on AdaCost's objective and AdaCost have close F ({chosen}, {tree}).",
         f"a difference of more than {CLOSE} points of F",
         f"Corrected t over the splits of each set, room to a difference of {CLOSE} points",
-        tuple(
-            close_part(name, *kept.gap("AdaCost", "Gradient", name, tree, metric), CLOSE)
+        [
+            Part.close(name, *kept.gap("AdaCost", "Gradient", name, tree, metric), CLOSE)
             for name in DATASETS
-        ),
+        ],
         "Both follow one objective; AdaCost's vote is a rule of thumb for the step that Gradient "
         "searches. Where both decide every row alike, nothing is learnt about the claim.",
-        own=own,
+        own=(metric, tree) == ("best f", "C4.5"),
         said="“The F-measures for AdaCost and the gradient procedure are close” (section 4)",
         limit=(
             "3.3 points: the largest of the four printed differences, which the paper calls close, "
@@ -118,17 +82,16 @@ def _close(summary: pd.DataFrame, metric: str, tree: str, own: bool) -> Conclusi
     )
 
 
-def _gains(summary: pd.DataFrame, tree: str) -> Conclusion:
+def _gains(kept: Kept, tree: str) -> Conclusion:
     """What knowing costs earns over AdaBoost."""
-    kept = Kept(summary)
     return Conclusion(
         f"Gradient has a higher F than AdaBoost (the cost chosen on training rows, {tree}).",
         "AdaBoost has the higher F",
         "Corrected t over the splits of each set, points of F",
-        tuple(
-            t_part(name, *kept.gap("AdaBoost", "Gradient", name, tree, "nested f"), least=CLOSE)
+        [
+            Part.gap(name, *kept.gap("AdaBoost", "Gradient", name, tree, "nested f"), least=CLOSE)
             for name in DATASETS
-        ),
+        ],
         "The best of nine costs, chosen on the test rows, would favour the method with a choice.",
         own=False,
     )
@@ -166,13 +129,7 @@ class Table3(Item):
 
     def tasks(self, mode: Mode) -> list[Task]:
         effort = EFFORTS[mode]
-        return [
-            Task(self.paper, self.name, name, algorithm, setting, split)
-            for name in DATASETS
-            for split in range(effort.splits)
-            for setting in effort.trees
-            for algorithm in (*BLIND, *SWEPT)
-        ]
+        return self.grid(DATASETS, (*BLIND, *SWEPT), effort.trees, effort.splits)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """F for each cost (``f@0.1``), or for none (``f``), and with the nested choice."""
@@ -229,33 +186,25 @@ class Table3(Item):
         curves = means[means["metric"].str.contains("@")]
         marks = alike(paired_rows.assign(metric="best f"), "best f", ratio, lower=False)
         parts = [best, costs, nested, *gaps, marks, curves]
-        return pd.concat(parts, ignore_index=True)[SUMMARY_COLUMNS]
+        return pd.concat(parts, ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, errors, marks = (wide(summary, "best f", kind) for kind in ("mean", "se", "alike"))
-        nested, nested_errors = wide(summary, "nested f"), wide(summary, "nested f", "se")
-        theirs = wide(self.printed().assign(statistic="mean"), "best f")
-        nothing = pd.DataFrame(index=theirs.index)
-        columns = [name for name in (*BLIND, *SWEPT) if name in means.columns]
-        known = means.index.unique("dataset")
+        known = [name for name in (*BLIND, *SWEPT) if name in set(summary["algorithm"])]
+        nested = [name for name in known if name in NESTED]
+        own, chosen = cells(summary, "best f", known, 1), cells(summary, "nested f", nested, 1)
+        theirs = cells(self.printed_summary(), "best f", known, 2)
+        places = summary[["dataset", "setting"]].drop_duplicates().groupby("dataset")["setting"]
         lines = []
-        for name in (name for name in DATASETS if name in known):
-            for setting in means.loc[name].index:
-                place = (name, setting)
-                own = cells(means, errors, place, columns, 1, marks)
-                own += cells(nested, nested_errors, place, list(nested.columns), 1)
-                lines.append([name, setting, *own])
-            printed = cells(theirs, nothing, (name, "C4.5"), columns, 2)
-            lines.append([name, "paper", *printed, *([""] * nested.shape[1])])
-        extra = [f"{name}, nested" for name in nested.columns]
-        return pd.DataFrame(lines, columns=["data set", "tree", *columns, *extra])
+        for name in (name for name in DATASETS if name in places.groups):
+            for setting in places.get_group(name):
+                lines.append([name, setting, *own(name, setting), *chosen(name, setting)])
+            lines.append([name, "paper", *theirs(name, "C4.5"), *([""] * len(nested))])
+        extra = [f"{name}, nested" for name in nested]
+        return pd.DataFrame(lines, columns=["data set", "tree", *known, *extra])
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        from matplotlib import pyplot
-
         curves = summary[summary["metric"].str.startswith("f@")]
-        known = set(curves["dataset"])
-        names = [name for name in DATASETS if name in known]
+        names = [name for name in DATASETS if name in set(curves["dataset"])]
         figure, panels = pyplot.subplots(
             1, len(names), figsize=(2.9 * len(names), 3.2), squeeze=False, layout="constrained"
         )
@@ -275,7 +224,10 @@ class Table3(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_table(summary)
+        kept = Kept(summary)
+        trees = [tree for tree in LEARNERS if tree in set(summary["setting"])]
+        close = [_close(kept, metric, tree) for metric in ("best f", "nested f") for tree in trees]
+        return [*close, *(_gains(kept, tree) for tree in trees)]
 
 
 ITEMS: list[Item] = [Table3()]

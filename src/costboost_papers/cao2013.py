@@ -7,31 +7,21 @@ decision boundaries on two Gaussians in the plane, where the best decision is kn
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from math import nan
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from sklearn.base import clone
 
+from costboost import algorithms
 from costboost._typing import AnyArray, Floats
-from costboost.algorithms import (
-    AdaBoostCClassifier,
-    AdaC1Classifier,
-    AdaC2Classifier,
-    AdaC3Classifier,
-    AdaCostClassifier,
-    AsyBClassifier,
-    AsyBLClassifier,
-    CSAdaBoostClassifier,
-    CSB0Classifier,
-    CSB1Classifier,
-    CSB2Classifier,
-    CSLogitBoostClassifier,
-)
 from costboost.datasets import bayes_decision, log_odds, make_gaussians_2d
 from costboost.metrics import total_cost
+from costboost.plots._shared import PALETTE, SMALL, tidy
 from costboost_papers.grading import (
     MANY,
     MOST,
@@ -41,12 +31,8 @@ from costboost_papers.grading import (
     Conclusion,
     Kept,
     Part,
-    above_part,
-    below_part,
+    below_parts,
     paired,
-    share_part,
-    t_part,
-    wins,
 )
 from costboost_papers.item import (
     SEED_STEP,
@@ -55,10 +41,10 @@ from costboost_papers.item import (
     Mode,
     Task,
     alike,
-    compact,
     plus_minus,
     wide,
 )
+from costboost_papers.plots import BoundaryDisplay
 from costboost_papers.protocol import (
     BinaryData,
     binary_data,
@@ -68,13 +54,6 @@ from costboost_papers.protocol import (
     quiet,
     split_seed,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-else:
-    from costboost_papers._lazy import pd
-
 
 # --- methods -------------------------------------------------------------------------------------
 
@@ -94,45 +73,35 @@ HEURISTIC = ("AdaCost", "AdaC1", "AdaC2", "AdaC3", "CSB0", "CSB1", "CSB2")
 COLLAPSING = ("AdaC2", "AdaC3", "CSB0", "CSB1", "CSB2")
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """An algorithm as the paper runs it."""
-
-    kind: type[Any]
-    init: str | None = "cost"
-    options: tuple[tuple[str, Any], ...] = ()
-
-    def make(self, factor: float, rounds: int, learner: str, leaves: int, seed: int) -> Any:
-        """The unfitted classifier for a miss that costs ``factor`` false alarms."""
-        return self.kind(
-            {"fn": factor, "fp": 1.0},
-            n_estimators=rounds,
-            estimator=learner,
-            max_leaves=leaves,
-            init=self.init,
-            random_state=seed,
-            n_jobs=1,
-            **dict(self.options),
-        )
-
-
 # In the order of the tables, and one that the paper has not. "AsyBoosting" and "AsyLogitBoost" are
 # the paper's names. Newton methods compute their weights anew in every round.
-ALGORITHMS: dict[str, Recipe] = {
-    "AdaBoostC": Recipe(AdaBoostCClassifier),
-    "AdaCost": Recipe(AdaCostClassifier),
-    "AdaC1": Recipe(AdaC1Classifier),
-    "AdaC2": Recipe(AdaC2Classifier),
-    "AdaC3": Recipe(AdaC3Classifier),
-    "CSB0": Recipe(CSB0Classifier),
-    "CSB1": Recipe(CSB1Classifier),
-    "CSB2": Recipe(CSB2Classifier),
-    "AsyBoosting": Recipe(CSAdaBoostClassifier),
-    "AsyLogitBoost": Recipe(CSLogitBoostClassifier, init=None),
-    "AsyB": Recipe(AsyBClassifier),
-    "AsyBL": Recipe(AsyBLClassifier, init=None),
-    SHRUNK: Recipe(AsyBLClassifier, init=None, options=(("learning_rate", 0.1),)),
+ALGORITHMS: dict[str, Any] = {
+    "AdaBoostC": algorithms.AdaBoostCClassifier(init="cost"),
+    "AdaCost": algorithms.AdaCostClassifier(init="cost"),
+    "AdaC1": algorithms.AdaC1Classifier(init="cost"),
+    "AdaC2": algorithms.AdaC2Classifier(init="cost"),
+    "AdaC3": algorithms.AdaC3Classifier(init="cost"),
+    "CSB0": algorithms.CSB0Classifier(init="cost"),
+    "CSB1": algorithms.CSB1Classifier(init="cost"),
+    "CSB2": algorithms.CSB2Classifier(init="cost"),
+    "AsyBoosting": algorithms.CSAdaBoostClassifier(init="cost"),
+    "AsyLogitBoost": algorithms.CSLogitBoostClassifier(),
+    "AsyB": algorithms.AsyBClassifier(init="cost"),
+    "AsyBL": algorithms.AsyBLClassifier(),
+    SHRUNK: algorithms.AsyBLClassifier(learning_rate=0.1),
 }
+
+
+def made(prototype: Any, factor: float, rounds: int, learner: str, leaves: int, seed: int) -> Any:
+    """The unfitted classifier for a miss that costs ``factor`` false alarms."""
+    return clone(prototype).set_params(
+        cost_matrix={"fn": factor, "fp": 1.0},
+        n_estimators=rounds,
+        estimator=learner,
+        max_leaves=leaves,
+        random_state=seed,
+        n_jobs=1,
+    )
 
 
 # --- verdicts ------------------------------------------------------------------------------------
@@ -144,9 +113,10 @@ FALLING = ("AdaBoostC", "AdaC1", "AsyBoosting", "AsyLogitBoost")
 SETS = ("crx", "page-blocks", "phoneme", "pima", "vowel")
 
 
-def judge_tables(summaries: Sequence[pd.DataFrame]) -> list[Conclusion]:
+def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
     """What section 3.2 says of tables 1 to 5, with the paper's trees and with the library's."""
-    together = pd.concat(summaries) if summaries else pd.DataFrame(columns=SUMMARY_COLUMNS)
+    known = [summaries[table.name] for table in TABLES if table.name in summaries]
+    together = pd.concat([pd.DataFrame(columns=SUMMARY_COLUMNS), *known])
     return [
         conclusion
         for setting, own in ((C45, True), (SETTING, False))
@@ -158,24 +128,17 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
     costs, specificity = (
         wide(summary, metric).droplevel("setting") for metric in ("cost", "specificity")
     )
-    missing = tuple(name for name in SETS if name not in costs.index)
+    missing = [name for name in SETS if name not in costs.index]
     trees = "C4.5" if setting == C45 else "LightGBM trees of 8 leaves, in place of C4.5"
 
-    def below(pairs: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
-        known = [pair for pair in pairs if {*pair} <= set(costs.columns)]
-        return tuple(
-            share_part(f"{ours} below {rival}", wins(costs[ours], costs[rival]))
-            for ours, rival in known
-        )
+    def below(pairs: Iterable[tuple[str, str]]) -> list[Part]:
+        return below_parts(costs, pairs)
 
     test = f"Sign test over the {len(SETS)} sets, {trees}: share of sets"
-    collapsed = (
-        tuple(
-            share_part(name, (specificity[name] < 0.5).astype(float), *MANY) for name in COLLAPSING
-        )
-        if not missing
-        else ()
-    )
+    collapsed = [
+        Part.share(name, (specificity[name] < 0.5).astype(float), *MANY)
+        for name in (() if missing else COLLAPSING)
+    ]
     rest: dict[str, Any] = {"own": own, "missing": missing}
     return [
         Conclusion(
@@ -248,8 +211,8 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
     def fall(name: str, part: str = "test", sign: float = 1.0, least: float = WORTH) -> Part:
         place = ("phoneme", name, setting, f"{part} fall")
         # Folds of one partition share four of five training parts.
-        mean, half = kept.value(*place), kept.half(*place, 1 / (FOLDS - 1))
-        return t_part(f"{name}, {part}", sign * mean, half, least=least)
+        mean, half = kept.interval(*place, test_to_train=1 / (FOLDS - 1))
+        return Part.gap(f"{name}, {part}", sign * mean, half, least=least)
 
     test = (
         f"Corrected t over the splits, {'C4.5' if own else 'trees of 8 leaves'}: share of the "
@@ -260,7 +223,7 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             "The cost of AsyB and AsyBL falls with the rounds, in training and test.",
             "a cost that stays or rises",
             test,
-            tuple(fall(name, part) for part in ("train", "test") for name in NEW),
+            [fall(name, part) for part in ("train", "test") for name in NEW],
             own=own,
             said=(
                 "“训练样本集与检测样本机上错分类代价随着迭代的进行呈指数速率下降”, the cost falls "
@@ -272,7 +235,7 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             "That of AdaBoostC, AdaC1, AsyBoosting and AsyLogitBoost falls too.",
             "a test cost that stays or rises",
             test,
-            tuple(fall(name) for name in FALLING),
+            [fall(name) for name in FALLING],
             own=own,
             said=(
                 "“AdaBoost,AdaC1,Asymmetric Boosting,Asymmetric LogitBoost 算法也能对错分类代价进行"
@@ -284,10 +247,10 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             "Theirs falls less than AsyB's.",
             "a test cost that falls more than AsyB's",
             f"{test}, AsyB's less theirs",
-            tuple(
-                t_part(name, *kept.gap(name, "AsyB", "phoneme", setting, "test fall"))
+            [
+                Part.gap(name, *kept.gap(name, "AsyB", "phoneme", setting, "test fall"))
                 for name in FALLING
-            ),
+            ],
             own=own,
             said="“但是提升效果比 AsyB 算法要差”, but by less than AsyB (section 3.3)",
             limit=WORTHWHILE,
@@ -296,7 +259,7 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             "That of AdaC2, AdaC3 and the CSB methods even rises.",
             "a test cost that falls",
             test.replace("is gone", "is added"),
-            tuple(fall(name, sign=-1.0, least=0.0) for name in COLLAPSING),
+            [fall(name, sign=-1.0, least=0.0) for name in COLLAPSING],
             own=own,
             said=(
                 "“错分类代价甚至出现不下降反而升高的现象”, the cost even rises in place of falling "
@@ -307,26 +270,23 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
     ]
 
 
-def judge_boundaries(
-    name: str, summary: pd.DataFrame, entries: Sequence[tuple[str, str]]
-) -> list[Conclusion]:
+def judge_boundaries(item: GaussianBoundaries, summary: pd.DataFrame) -> list[Conclusion]:
     """Near the Bayes decision or not, by the cost above it."""
-    kept = Kept(summary)
+    kept, entries = Kept(summary), item.known(summary)
 
     def near(algorithm: str, setting: str, wanted: bool = True) -> Part:
-        mean = kept.value("gaussians", algorithm, setting, "excess cost")
-        half = kept.half("gaussians", algorithm, setting, "excess cost")
-        make = below_part if wanted else above_part
+        mean, half = kept.interval("gaussians", algorithm, setting, "excess cost")
+        make = Part.below if wanted else Part.above
         return make(f"{algorithm} ({mean:.1%}, {setting})", mean, half, NEAR)
 
     test = f"t over the draws: room to the limit of {NEAR:.0%} above the cost of the Bayes decision"
-    if name == "figure2":
+    if item.name == "figure2":
         return [
             Conclusion(
                 "AsyB and AsyBL approach the Bayes decision well for every cost factor.",
                 f"a cost more than {NEAR:.0%} above that of the Bayes decision",
                 test,
-                tuple(near(*entry) for entry in entries if entry[0] in NEW),
+                [near(*entry) for entry in entries if entry[0] in NEW],
                 "Full Newton steps on trees overfit 1400 overlapping points; a tenth of the step "
                 "mends most of it.",
                 said=(
@@ -336,13 +296,12 @@ def judge_boundaries(
                 limit=CLOSENESS,
             )
         ]
-    sound = ("AdaBoostC", "AsyBoosting")
     return [
         Conclusion(
             "AdaBoostC and AsyBoosting approach the Bayes boundary well.",
             f"a cost more than {NEAR:.0%} above that of the Bayes decision",
             test,
-            tuple(near(*entry) for entry in entries if entry[0] in sound),
+            [near(*entry) for entry in entries if entry[0] in ("AdaBoostC", "AsyBoosting")],
             said=(
                 "“AdaBoostC,Asymmetric Boosting 算法对代价敏感贝叶斯决策边界近似较好”, these two "
                 "approximate the Bayes boundary well (section 1)"
@@ -353,7 +312,7 @@ def judge_boundaries(
             "The others are far from it, and focus on the costly class too much.",
             f"a cost less than {NEAR:.0%} above that of the Bayes decision",
             test.replace("room to", "distance above"),
-            tuple(near(*entry, wanted=False) for entry in entries if entry[0] in HEURISTIC),
+            [near(*entry, wanted=False) for entry in entries if entry[0] in HEURISTIC],
             said=(
                 "“除此之外的算法求得的分类器的决策边界与最优贝叶斯决策都相差较大 … 过度地聚焦于高代"
                 "价样本”, the others differ much from it and focus on the costly class too much "
@@ -423,12 +382,8 @@ class CostTable(Item):
     def tasks(self, mode: Mode) -> list[Task]:
         many, few = (2, 1) if mode == "quick" else (3 * FOLDS, FOLDS)
         splits = {C45: many, SETTING: many, LARGE: few}
-        return [
-            Task(self.paper, self.name, self.dataset, algorithm, setting, split)
-            for setting, n in splits.items()
-            for split in range(n)
-            for algorithm in ALGORITHMS
-        ]
+        grids = [self.grid([self.dataset], ALGORITHMS, [s], n) for s, n in splits.items()]
+        return [task for grid in grids for task in grid]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Fit on four folds, measure on the fifth, and follow the cost by round."""
@@ -438,9 +393,8 @@ class CostTable(Item):
         learner, leaves = LEARNERS[task.setting]
         if task.algorithm.startswith(REGRESSION):
             learner = "tree"
-        classifier = ALGORITHMS[task.algorithm].make(
-            FACTOR, self.rounds or ROUNDS, learner, leaves, task.seed
-        )
+        rounds = self.rounds or ROUNDS
+        classifier = made(ALGORITHMS[task.algorithm], FACTOR, rounds, learner, leaves, task.seed)
         with quiet():
             classifier.fit(data.X.iloc[train], data.y[train])
         X, y = data.X.iloc[test], data.y[test]
@@ -464,35 +418,37 @@ class CostTable(Item):
         return pd.concat([kept, marks], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        kept, lead = Kept(summary), _lead(summary)
-        theirs = self.printed().set_index(["algorithm", "metric"])["value"].to_dict()
+        ours, theirs, lead = Kept(summary), Kept(self.printed_summary()), _lead(summary)
 
         def cell(name: str, metric: str, setting: str = lead, digits: int = 2) -> str:
             """Ours, and the printed figure in brackets, if there is one."""
-            mean, sd = (
-                kept.value(self.dataset, name, setting, metric, kind) for kind in ("mean", "sd")
-            )
-            spread = theirs.get((name, f"{metric} sd"), nan)
-            printed = plus_minus(theirs.get((name, metric), nan), spread, digits)
-            own = plus_minus(mean, sd if metric == "cost" else nan, digits)
-            if kept.value(self.dataset, name, setting, metric, "alike") == 1.0:
-                own += " †"
+            place = (self.dataset, name, setting, metric)
+            spread = ours.value(*place, statistic="sd") if metric == "cost" else np.nan
+            own = plus_minus(ours.value(*place), spread, digits)
+            own += " †" if ours.value(*place, statistic="alike") == 1.0 else ""
+            place = (self.dataset, name, SETTING, metric)
+            spread = theirs.value(*place, statistic="sd")
+            printed = plus_minus(theirs.value(*place), spread, digits)
             return own + (f" [{printed}]" if printed and setting == lead else "")
 
+        others = {SETTING: "cost, 8 leaves", LARGE: "cost, 32 leaves"}
+        others.pop(lead, None)
         return pd.DataFrame(
             [
                 {"algorithm": name, "cost": cell(name, "cost", digits=1)}
-                | {
-                    f"cost, {words}": cell(name, "cost", setting, 1)
-                    for setting, words in ((SETTING, "8 leaves"), (LARGE, "32 leaves"))
-                    if setting != lead
-                }
+                | {words: cell(name, "cost", setting, 1) for setting, words in others.items()}
                 | {"G-mean": cell(name, "g-mean")}
                 | {heading: cell(name, metric) for heading, metric in _PRINTED.items()}
                 | {"rounds": cell(name, "rounds", digits=0)}
                 for name in ALGORITHMS
             ]
         )
+
+
+def compact(summary: pd.DataFrame, spread_of: str) -> pd.DataFrame:
+    """The means, and all statistics of one metric."""
+    kept = (summary["statistic"] == "mean") | (summary["metric"] == spread_of)
+    return summary[kept].reset_index(drop=True)
 
 
 def _lead(summary: pd.DataFrame) -> str:
@@ -502,18 +458,11 @@ def _lead(summary: pd.DataFrame) -> str:
 
 def _curve(part: str, classifier: Any, X: Any, y: AnyArray) -> dict[str, float]:
     """Total cost after some rounds; a classifier that stopped early stays where it was."""
-    wanted = set(CURVE)
-    costs = {
-        number: float(_cost(y, scores >= 0))
-        for number, scores in enumerate(classifier.staged_decision_function(X), start=1)
-        if number in wanted or number == classifier.n_iter_
-    }
-    last = max(costs)
-    return {f"{part} cost@{number}": costs[min(number, last)] for number in CURVE}
-
-
-def _cost(y: AnyArray, decided: AnyArray) -> float:
-    return FACTOR * float((~decided & (y == 1)).sum()) + float((decided & (y == 0)).sum())
+    costs = [
+        FACTOR * float(((scores < 0) & (y == 1)).sum()) + float(((scores >= 0) & (y == 0)).sum())
+        for scores in classifier.staged_decision_function(X)
+    ]
+    return {f"{part} cost@{number}": costs[min(number, len(costs)) - 1] for number in CURVE}
 
 
 TABLES = [
@@ -537,11 +486,6 @@ TABLES = [
 ]
 
 
-def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
-    """The paper's statements over its five tables."""
-    return judge_tables([summaries[table.name] for table in TABLES if table.name in summaries])
-
-
 # --- figures -------------------------------------------------------------------------------------
 
 FIGURE_ROUNDS = 100
@@ -551,8 +495,7 @@ TREE_LEAVES = 8
 COLUMNS = np.linspace(-6.0, 6.0, 25)
 SCAN = np.linspace(-6.0, 6.0, 25)
 HEIGHTS = np.linspace(-6.0, 6.0, 121)  # of the picture
-
-Entry = tuple[str, Recipe, float]  # algorithm, how it is run, cost factor
+SHARES = ("positive share", "bayes positive share")
 
 
 class GaussianBoundaries(Item):
@@ -569,18 +512,15 @@ class GaussianBoundaries(Item):
         "data (2 if quick); the picture shows the first draw."
     )
 
-    def __init__(self, paper: str, name: str, title: str, entries: Sequence[Entry]) -> None:
-        self.paper = paper
-        self.name = name
-        self.title = title
+    def __init__(self, name: str, title: str, entries: Sequence[tuple[str, Any, float]]) -> None:
+        self.paper, self.name, self.title = PAPER, name, title
+        # By algorithm and setting: how it is run, cost factor.
         self.entries = {(name, f"C1/C2={f:g}"): (recipe, f) for name, recipe, f in entries}
 
     def tasks(self, mode: Mode) -> list[Task]:
-        return [
-            Task(self.paper, self.name, "gaussians", algorithm, setting, split)
-            for split in range(2 if mode == "quick" else 10)
-            for algorithm, setting in self.entries
-        ]
+        splits = 2 if mode == "quick" else 10
+        entries = [self.grid(["gaussians"], [name], [s], splits) for name, s in self.entries]
+        return [task for entry in entries for task in entry]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Fit on one draw and compare with the best decision on fresh points."""
@@ -591,7 +531,7 @@ class GaussianBoundaries(Item):
         train, test = holdout(y, 0.3, seed)
         learner = "tree" if task.algorithm.startswith("AsyBL") else "perceptron"
         rounds = self.rounds or FIGURE_ROUNDS
-        classifier = recipe.make(factor, rounds, learner, TREE_LEAVES, task.seed)
+        classifier = made(recipe, factor, rounds, learner, TREE_LEAVES, task.seed)
         with quiet():
             classifier.fit(X[train], y[train])
         fresh, truth = make_gaussians_2d(20_000, random_state=1)
@@ -612,32 +552,27 @@ class GaussianBoundaries(Item):
         return compact(super().summarise(rows), spread_of="excess cost")
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        keys = ["algorithm", "setting", "metric", "statistic"]
-        values = summary.set_index(keys)["value"].sort_index()
-        lines = []
-        for algorithm, setting in self._known(summary):
-            found = values[algorithm, setting]
-            excess, sd = (found["excess cost", statistic] for statistic in ("mean", "sd"))
-            best = found["bayes positive share", "mean"]
-            lines.append(
-                {
-                    "algorithm": algorithm,
-                    "factor": setting.removeprefix("C1/C2="),
-                    "cost above Bayes": f"{excess:.1%} ± {sd:.1%}",
-                    "decided otherwise": f"{found['disagreement', 'mean']:.1%}",
-                    "decided costly (Bayes)": f"{found['positive share', 'mean']:.1%} ({best:.1%})",
-                    "test cost": f"{found['test cost', 'mean']:.0f}",
-                    "rounds": f"{found['rounds', 'mean']:.0f}",
-                }
-            )
-        return pd.DataFrame(lines)
+        kept = Kept(summary)
+
+        def line(*entry: str) -> dict[str, str]:
+            def mean(metric: str, statistic: str = "mean") -> float:
+                return kept.value("gaussians", *entry, metric, statistic=statistic)
+
+            excess, decided, best = map(mean, ("excess cost", *SHARES))
+            return {
+                "algorithm": entry[0],
+                "factor": entry[1].removeprefix("C1/C2="),
+                "cost above Bayes": f"{excess:.1%} ± {mean('excess cost', 'sd'):.1%}",
+                "decided otherwise": f"{mean('disagreement'):.1%}",
+                "decided costly (Bayes)": f"{decided:.1%} ({best:.1%})",
+                "test cost": f"{mean('test cost'):.0f}",
+                "rounds": f"{mean('rounds'):.0f}",
+            }
+
+        return pd.DataFrame([line(*entry) for entry in self.known(summary)])
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        from matplotlib.figure import Figure
-
-        from costboost_papers.plots import BoundaryDisplay
-
-        entries = self._known(summary)
+        entries = self.known(summary)
         across = 4 if len(entries) % 4 == 0 else 5 if len(entries) % 5 == 0 else 3
         down = -(-len(entries) // across)
         figure = Figure(figsize=(2.5 * across, 2.45 * down), layout="constrained")
@@ -647,23 +582,17 @@ class GaussianBoundaries(Item):
         for ax, (algorithm, setting) in zip(panels, entries, strict=False):
             _, factor = self.entries[algorithm, setting]
             own = summary[(summary["algorithm"] == algorithm) & (summary["setting"] == setting)]
-            BoundaryDisplay(
-                COLUMNS,
-                HEIGHTS,
-                {algorithm: _response(own)},
-                bayes=odds + np.log(factor),
-                names=("", ""),
-            ).plot(ax)
+            lines, bayes = {algorithm: _response(own)}, odds + np.log(factor)
+            BoundaryDisplay(COLUMNS, HEIGHTS, lines, bayes=bayes, names=("", "")).plot(ax)
             ax.get_legend().remove()
             ax.set_title(f"{algorithm}, {setting}", fontsize=10)
         caption = "amber: decided for the costly class; wide grey line: Bayes boundary"
         figure.supxlabel(caption, fontsize=9)
         return figure
 
-    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_boundaries(self.name, summary, self._known(summary))
+    conclusions = judge_boundaries
 
-    def _known(self, summary: pd.DataFrame) -> list[tuple[str, str]]:
+    def known(self, summary: pd.DataFrame) -> list[tuple[str, str]]:
         ran = set(zip(summary["algorithm"], summary["setting"], strict=True))
         return [entry for entry in self.entries if entry in ran]
 
@@ -756,10 +685,6 @@ class CostByRound(CostTable):
         )
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        from matplotlib.figure import Figure
-
-        from costboost.plots._shared import PALETTE, SMALL, tidy
-
         kept, lead = Kept(summary), _lead(summary)
         scale = {"train": FOLDS - 1.0, "test": 1.0}  # four folds train, one tests
         figure = Figure(figsize=(9, 6.2), layout="constrained")
@@ -785,7 +710,6 @@ class CostByRound(CostTable):
 
 
 FIGURE_1 = GaussianBoundaries(
-    PAPER,
     "figure1",
     "Boundaries of earlier algorithms on two Gaussians, against the Bayes boundary",
     [
@@ -793,12 +717,11 @@ FIGURE_1 = GaussianBoundaries(
         for name in ("AdaBoostC", "AdaCost", "AdaC1", "AdaC2", "AdaC3", "CSB0", "CSB1", "CSB2")
     ]
     + [
-        ("AsyBoosting", replace(ALGORITHMS["AsyBoosting"], init="uniform"), FACTOR),
+        ("AsyBoosting", algorithms.CSAdaBoostClassifier(init="uniform"), FACTOR),
         ("AsyBoosting (from the costs)", ALGORITHMS["AsyBoosting"], FACTOR),
     ],
 )
 FIGURE_2 = GaussianBoundaries(
-    PAPER,
     "figure2",
     "Boundaries of AsyB and AsyBL for four cost factors, against the Bayes boundary",
     [

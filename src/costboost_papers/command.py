@@ -2,60 +2,42 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 
-from costboost_papers import registry
+from costboost_papers import pages, registry
 from costboost_papers.grading import Conclusion
-from costboost_papers.item import Item, Options
+from costboost_papers.item import Item, Options, mean_and_error, plus_minus
 from costboost_papers.registry import owner
-from costboost_papers.run import Store, Tally, failures_path, progress_bar, run_item
+from costboost_papers.run import OnProgress, Store, Tally, failures_path, run_item
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-FORMATS = ("latex", "csv", "markdown")
 # Columns that say what a row is; they are repeated where a table is cut to the console's width.
 LABELS = ("data set", "tree", "source", "algorithm", "method", "setting", "tested on", "rounds")
 
 
 def write_pages(console: Console, docs: Path, output: Path, options: Options) -> None:
-    from costboost_papers import pages
+    def say(line: str) -> None:
+        console.print(escape(line))
 
-    for page in pages.write_pages(
-        docs, output, options.mode, say=lambda line: console.print(escape(line))
-    ):
+    for page in pages.write_pages(docs, output, options.mode, say=say):
         console.print(f"wrote {page}")
 
 
-def check_extras() -> None:
-    os.environ.setdefault("MPLBACKEND", "Agg")  # pictures go to files
-    for module in ("pandas", "matplotlib"):
-        try:
-            import_module(module)
-        except ImportError as error:
-            raise ImportError(
-                f"costboost reproduce needs {module}, which is not installed: "
-                'pip install "costboost[experiments]".'
-            ) from error
-
-
 def choose(paper: str | None, item: str | None, everything: bool) -> list[Item]:
-    if everything:
-        if paper is not None:
-            raise ValueError(
-                f"--all runs every paper; got the PAPER {paper!r} as well. Leave one of them out."
-            )
-        return registry.items()
+    if everything and paper is not None:
+        raise ValueError(
+            f"--all runs every paper; got the PAPER {paper!r} as well. Leave one of them out."
+        )
     if paper is None:
-        return []
+        return registry.items() if everything else []
     return registry.items(paper) if item is None else [registry.find(paper, item)]
 
 
@@ -69,15 +51,24 @@ def show_items(console: Console) -> None:
         table.add_section()
         table.add_row(f"[bold]{paper.name}[/bold]")
         for item in paper.items():
-            counts = [str(len(item.tasks(mode))) for mode in ("full", "quick")]
-            rest = [*counts, f"{item.minutes:g}"]
-            if owner(item) is not item:
-                rest = [f"of {item.shares_rows_with}", "", ""]
+            rest = [f"of {item.shares_rows_with}", "", ""]
+            if item.shares_rows_with is None:
+                counts = [str(len(item.tasks(mode))) for mode in ("full", "quick")]
+                rest = [*counts, f"{item.minutes:g}"]
             table.add_row(f"  {item.name}", escape(item.title), *rest)
     console.print(table)
 
 
 # --- run --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def progress_bar(total: int, console: Console) -> Iterator[OnProgress]:
+    """A bar with the tasks done, the time passed and the time left."""
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda finished, name: bar.update(task, advance=finished, description=name)
 
 
 def run_and_show(
@@ -90,10 +81,8 @@ def run_and_show(
     docs: Path | None = None,
 ) -> bool:
     """Run the items and print what came out; returns whether a task failed."""
-    if form not in (None, *FORMATS):
-        raise ValueError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}.")
-    if not items:
-        return False
+    if form not in (None, *WRITERS):
+        raise ValueError(f"--format must be one of {', '.join(WRITERS)}; got {form!r}.")
     owners = {(source.paper, source.name): source for source in map(owner, items)}
     tallies: dict[tuple[str, str], Tally] = {}
     total = sum(len(source.planned(options)) for source in owners.values())
@@ -115,12 +104,11 @@ def run_and_show(
                 f"({escape(repr(error))})[/red]"
             )
             continue
-        if summary is not None and options.whole:
+        if summary is not None:
             summaries.setdefault(item.paper, {})[item.name] = summary
-    if form is None:
-        for name, found in summaries.items():
-            if len(found) > 1:
-                _print_verdicts(console, registry.paper(name).overall(found))
+    for name, found in summaries.items():
+        if form is None and len(found) > 1:
+            _print_verdicts(console, registry.paper(name).overall(found))
     for key, source in owners.items():
         tally = tallies[key]
         if form is None or tally.failures:
@@ -153,33 +141,16 @@ def _show(
     form: str | None,
     docs: Path | None,
 ) -> pd.DataFrame | None:
-    """Summarise one item's rows, keep summary and picture beside them, print table and verdicts."""
-    from costboost_papers.pages import (
-        markdown_table,
-        ordering,
-        save_figure,
-        summarise,
-        tau_line,
-        write_summary,
-    )
-
+    """Print table and verdicts of an item; returns the summary, if the whole plan was run."""
     source, item = owner(item), item.with_rounds(options.rounds)
     rows = Store(output, source, options, docs).rows_of(source.planned(options))
     if rows.empty:
         console.print(f"[red]{item.paper} {item.name}: no task succeeded[/red]")
         return None
-    if not options.whole:
-        frame, summary = plain_table(item, rows), rows
-    else:
-        summary = summarise(item, rows)
-        frame = item.table(summary)
-    writers: dict[str, Callable[[pd.DataFrame], str]] = {
-        "latex": latex_table,
-        "csv": lambda frame: frame.to_csv(index=False).rstrip(),
-        "markdown": markdown_table,
-    }
+    summary = pages.summarise(item, rows) if options.whole else None
+    frame = plain_table(item, rows) if summary is None else item.table(summary)
     if form is not None:
-        console.print(writers[form](frame), markup=False, highlight=False, soft_wrap=True)
+        console.print(WRITERS[form](frame), markup=False, highlight=False, soft_wrap=True)
         return summary
     for block in _blocks(frame, console.width):
         table = Table(title=f"{item.paper} {item.name}: {escape(item.title)}", title_justify="left")
@@ -188,23 +159,21 @@ def _show(
         for row in block.itertuples(index=False, name=None):
             table.add_row(*map(escape, map(_text, row)))
         console.print(table)
-    if not options.whole:
+    if summary is None:
         console.print("No verdicts: they need all data sets and methods of the item.\n")
-        return summary
+        return None
     folder = output / options.folder
-    written = [write_summary(folder / "summaries", item, summary)]
+    written = [pages.write_summary(folder / "summaries", item, summary)]
     figure = item.figure(summary)
     if figure is not None:
-        written += [
-            folder / "figures" / f"{item.paper}-{item.name}.{kind}" for kind in ("png", "pdf")
-        ]
-        save_figure(figure, written[-2], written[-1])
+        drawn = folder / "figures" / f"{item.paper}-{item.name}"
+        written += [drawn.with_suffix(".png"), drawn.with_suffix(".pdf")]
+        pages.save_figure(figure, *written[1:])
     _print_verdicts(console, item.conclusions(summary))
-    taus = ordering(item, summary)
+    taus = pages.ordering(item, summary)
     if len(taus):
-        console.print(tau_line(taus))
-    console.print("wrote " + ", ".join(map(str, written)))
-    console.print()
+        console.print(pages.tau_line(taus))
+    console.print(f"wrote {', '.join(map(str, written))}\n")
     return summary
 
 
@@ -214,13 +183,11 @@ def _text(value: object) -> str:
 
 def plain_table(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard error of the item's main metric, for parts of a plan."""
-    from costboost_papers.item import mean_and_error, plus_minus
-
     metrics = [name for name in rows["metric"].unique() if "@" not in name and ": " not in name]
     metrics = metrics or [str(rows["metric"].iloc[0])]
     shown = item.tau_metric if item.tau_metric in metrics else metrics[0]
-    found = mean_and_error(rows, [str(shown)])
     keys = ["dataset", "setting", "algorithm"]
+    found = mean_and_error(rows, [str(shown)])
     wide = found.pivot(index=keys, columns="statistic", values="value").reset_index()
     values = [plus_minus(m, e, 2) for m, e in zip(wide["mean"], wide["se"], strict=True)]
     named = wide[keys].rename(columns={"dataset": "data set"})
@@ -231,15 +198,10 @@ def plain_table(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _blocks(frame: pd.DataFrame, width: int) -> Iterator[pd.DataFrame]:
     """The table in pieces that fit the console, each with the columns that name the rows."""
-    sizes = {
-        name: 3 + max(len(str(name)), *(len(_text(value)) for value in frame[name]))
-        for name in frame.columns
-    }
+    sizes = {name: 3 + max(map(len, map(_text, [name, *frame[name]]))) for name in frame.columns}
     labels = [name for name in frame.columns if name in LABELS] or list(frame.columns[:1])
     piece: list[Any] = []
-    for name in frame.columns:
-        if name in labels:
-            continue
+    for name in frame.columns.drop(labels):
         if piece and sum(sizes[part] for part in (*labels, *piece, name)) + 1 > width:
             yield frame[[*labels, *piece]]
             piece = []
@@ -254,13 +216,18 @@ def latex_table(frame: pd.DataFrame) -> str:
         "†": r"$^\dagger$", "ε": r"$\varepsilon$", "α": r"$\alpha$", "τ": r"$\tau$",
         "Ĉ": r"$\hat C$", "√": r"$\surd$", "·": r"$\cdot$", "≥": r"$\ge$",
     }  # fmt: skip
+    rows: list[Any] = [frame.columns, *frame.itertuples(index=False, name=None)]
     table = str.maketrans(signs)
-
-    def line(cells: Sequence[object]) -> str:
-        return " & ".join(_text(cell).translate(table) for cell in cells) + r" \\"
-
-    body = [line(row) for row in frame.itertuples(index=False, name=None)]
+    head, *body = (
+        " & ".join(_text(cell).translate(table) for cell in row) + r" \\" for row in rows
+    )
+    begin = rf"\begin{{tabular}}{{{'l' * frame.shape[1]}}}"
     rules = (r"\toprule", r"\midrule", r"\bottomrule")
-    head = rf"\begin{{tabular}}{{{'l' * frame.shape[1]}}}"
-    lines = [head, rules[0], line(list(frame.columns)), rules[1], *body, rules[2], r"\end{tabular}"]
-    return "\n".join(lines)
+    return "\n".join([begin, rules[0], head, rules[1], *body, rules[2], r"\end{tabular}"])
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
+    "latex": latex_table,
+    "csv": lambda frame: frame.to_csv(index=False).rstrip(),
+    "markdown": pages.markdown_table,
+}

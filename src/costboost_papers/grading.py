@@ -18,9 +18,8 @@ numbers, or from one of a few limits that are the same for all papers. The same 
 numbers that a paper prints, where it prints what the claim needs. If these cannot pass it either,
 the paper has fewer data than its claim asks for, or the rule is too strict.
 
-The tests: Friedman and Nemenyi where many data sets have ranks (`rank_parts`), the sign test where
-sets are few (`share_part`), the corrected t-test over splits or samples of one set (`t_part`,
-`below_part`, `close_part`).
+The tests: Friedman and Nemenyi where many data sets have ranks, the sign test where sets are few,
+the corrected t-test over splits or samples of one set.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from scipy.stats import beta, t
 
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from costboost_papers._lazy import pd
+from costboost.metrics import critical_difference, friedman_test, mean_ranks
 
 Verdict = Literal["holds", "holds in part", "does not hold", "cannot be told"]
 Outcome = Literal["for", "against", "cannot be told"]
+OUTCOMES: tuple[Outcome, ...] = ("for", "against", "cannot be told")
 ALPHA = 0.05  # of each one-sided test
 WORTH = 0.05  # a difference of costs below this share is not worth a claim
 SHARE = 0.75  # "on most sets" is borne out by three of four
@@ -77,6 +76,50 @@ class Part:
             return f"{self.name} (no difference, or not run)"
         return f"{self.name} {self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
+    @classmethod
+    def gap(cls, name: str, mean: float, half: float, least: float = WORTH) -> Part:
+        """A mean difference; without any spread and difference the methods decided alike."""
+        if isnan(mean) or mean == half == 0.0:
+            return cls(name, nan, -inf, inf)
+        return cls(name, mean, mean - half, mean + half, 0.0, least)
+
+    @classmethod
+    def below(cls, name: str, mean: float, half: float, limit: float) -> Part:
+        """Whether a mean is below a limit; the effect is the room that is left."""
+        return cls(name, limit - mean, limit - mean - half, limit - mean + half)
+
+    @classmethod
+    def above(cls, name: str, mean: float, half: float, limit: float) -> Part:
+        """Whether a mean is above a limit; the effect is by how much."""
+        return cls.below(name, -mean, half, -limit)
+
+    @classmethod
+    def close(cls, name: str, mean: float, half: float, band: float) -> Part:
+        """Whether a difference is within a band around 0; the effect is the room that is left."""
+        if isnan(mean) or mean == half == 0.0:
+            return cls(name, nan, -inf, inf)
+        low, high = mean - half, mean + half
+        nearest = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
+        return cls(name, band - abs(mean), band - max(abs(low), abs(high)), band - nearest)
+
+    @classmethod
+    def share(
+        cls, name: str, wins: Iterable[float], null: float = 0.5, least: float = SHARE
+    ) -> Part:
+        """Sign test: the share of sets on which something is so (1), not so (0) or tied (½)."""
+        won = list(wins)
+        n, k = len(won), sum(won)
+        if not n:
+            return cls(name, nan, -inf, inf)
+        low = float(beta.ppf(ALPHA, np.floor(k), n - np.floor(k) + 1)) if k >= 1 else 0.0
+        high = float(beta.ppf(1 - ALPHA, np.ceil(k) + 1, n - np.ceil(k))) if k <= n - 1 else 1.0
+        return cls(name, k / n, low, high, null, least)
+
+    def turned(self) -> Part:
+        """The same share for the claim that it is *not* so on most sets."""
+        low, high = 1 - self.high, 1 - self.low
+        return Part(self.name, 1 - self.value, low, high, 1 - self.least, 1 - self.null)
+
 
 @dataclass(frozen=True)
 class Conclusion:
@@ -85,10 +128,10 @@ class Conclusion:
     claim: str
     refuted_by: str
     test: str
-    parts: tuple[Part, ...]
+    parts: Sequence[Part]
     why: str = ""
     own: bool = True  # of the paper; else a question of ours, which is not counted
-    missing: tuple[str, ...] = ()  # what the claim speaks of and was not run
+    missing: Sequence[str] = ()  # what the claim speaks of and was not run
     said: str = ""  # the paper's words, and where they stand
     limit: str = ""  # where ``null`` and ``least`` of the parts come from
 
@@ -112,7 +155,7 @@ class Conclusion:
     @property
     def count(self) -> str:
         """How many parts have which outcome."""
-        words = [(len(self.named(o)), o) for o in ("for", "against", "cannot be told")]
+        words = [(len(self.named(outcome)), outcome) for outcome in OUTCOMES]
         return ", ".join(f"{n} {outcome}" for n, outcome in words if n) or "not run"
 
     @property
@@ -121,13 +164,11 @@ class Conclusion:
         if self.missing:
             return f"Not run: {', '.join(self.missing)}."
         words = []
-        for outcome in ("for", "against", "cannot be told"):
-            found = self.named(outcome)
-            shown = [str(part) for part in found[:6]]
-            more = f" and {len(found) - 6} more" if len(found) > 6 else ""
-            if found:
-                words.append(f"{outcome} {len(found)} of {len(self.parts)}: {', '.join(shown)}")
-                words[-1] += more
+        for outcome in OUTCOMES:
+            if found := self.named(outcome):
+                shown = ", ".join(map(str, found[:6]))
+                more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+                words.append(f"{outcome} {len(found)} of {len(self.parts)}: {shown}{more}")
         text = "; ".join(words)
         return f"{self.test}. {text[:1].upper()}{text[1:]}."
 
@@ -137,59 +178,9 @@ class Conclusion:
 
 def t_half(sd: float, n: int, test_to_train: float = 0.0) -> float:
     """Half of an interval of a mean over n splits (Nadeau and Bengio) or independent samples."""
-    from scipy.stats import t
-
     if n < 2:
         return inf
     return float(t.ppf(1 - ALPHA, n - 1) * sd * np.sqrt(1 / n + test_to_train))
-
-
-def t_part(name: str, mean: float, half: float, scale: float = 1.0, least: float = WORTH) -> Part:
-    """A mean difference; without any spread and difference the methods decided alike."""
-    if isnan(mean) or mean == half == 0.0:
-        return Part(name, nan, -inf, inf)
-    value, half = mean / scale, half / scale
-    return Part(name, value, value - half, value + half, 0.0, least)
-
-
-def below_part(name: str, mean: float, half: float, limit: float) -> Part:
-    """Whether a mean is below a limit; the effect is the room that is left."""
-    room = limit - mean
-    return Part(name, room, room - half, room + half)
-
-
-def above_part(name: str, mean: float, half: float, limit: float) -> Part:
-    """Whether a mean is above a limit; the effect is by how much."""
-    return below_part(name, -mean, half, -limit)
-
-
-def close_part(name: str, mean: float, half: float, band: float) -> Part:
-    """Whether a difference is within a band around 0; the effect is the room that is left."""
-    if isnan(mean) or mean == half == 0.0:
-        return Part(name, nan, -inf, inf)
-    low, high = mean - half, mean + half
-    nearest = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
-    return Part(name, band - abs(mean), band - max(abs(low), abs(high)), band - nearest)
-
-
-def share_part(
-    name: str, wins: Iterable[float], null: float = 0.5, least: float = SHARE, turned: bool = False
-) -> Part:
-    """Sign test: the share of sets on which something is so (1), not so (0) or tied (½).
-
-    ``turned`` is for claims that it is *not* so on most sets.
-    """
-    from scipy.stats import beta
-
-    won = list(wins)
-    n, k = len(won), sum(won)
-    if not n:
-        return Part(name, nan, -inf, inf)
-    low = float(beta.ppf(ALPHA, np.floor(k), n - np.floor(k) + 1)) if k >= 1 else 0.0
-    high = float(beta.ppf(1 - ALPHA, np.ceil(k) + 1, n - np.ceil(k))) if k <= n - 1 else 1.0
-    if turned:
-        return Part(name, 1 - k / n, 1 - high, 1 - low, 1 - least, 1 - null)
-    return Part(name, k / n, low, high, null, least)
 
 
 def wins(ours: pd.Series[float], rival: pd.Series[float]) -> list[float]:
@@ -198,13 +189,18 @@ def wins(ours: pd.Series[float], rival: pd.Series[float]) -> list[float]:
     return list((both[:, 0] < both[:, 1]) + 0.5 * (both[:, 0] == both[:, 1]))
 
 
+def below_parts(table: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> list[Part]:
+    """Sign test: on how many sets the first of a pair has less than the second, as far as run."""
+    return [
+        Part.share(f"{ours} below {rival}", wins(table[ours], table[rival]))
+        for ours, rival in pairs
+        if {ours, rival} <= set(table.columns)
+    ]
+
+
 def rank_parts(table: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> list[Part]:
-    """Friedman and Nemenyi: by how much the first of a pair ranks before the second, over sets.
-
-    ``table`` has a row per data set and a column per method; lower values are better.
-    """
-    from costboost.metrics import critical_difference, friedman_test, mean_ranks
-
+    """Friedman and Nemenyi: by how much the first of a pair ranks before the second, over sets."""
+    # A row per data set and a column per method; lower values are better.
     values = table.dropna()
     if not len(values):
         return [Part(f"{ours} before {rival}", nan, -inf, inf) for ours, rival in pairs]
@@ -225,10 +221,8 @@ def rank_parts(table: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> list[Pa
 def paired(
     rows: pd.DataFrame, metric: str, pairs: Sequence[tuple[str, str]], test_to_train: float
 ) -> pd.DataFrame:
-    """Rows of a summary: how much more the second of a pair has than the first, split by split.
-
-    Statistic ``more than X`` of algorithm Y is the mean of Y less X, ``± X`` half its interval.
-    """
+    """Rows of a summary: how much more the second of a pair has than the first, split by split."""
+    # Statistic ``more than X`` of algorithm Y is the mean of Y less X, ``± X`` half its interval.
     keys = ["dataset", "setting", "split"]
     own = rows[rows["metric"] == metric]
     table = own.pivot(index=keys, columns="algorithm", values="value")
@@ -252,34 +246,42 @@ class Kept:
 
     def __init__(self, summary: pd.DataFrame) -> None:
         keys = ["dataset", "algorithm", "setting", "metric", "statistic"]
-        self._values = summary.set_index(keys)["value"].to_dict()
-        self._n = summary.set_index(keys)["n"].to_dict()
+        rows = summary[[*keys, "value", "n"]].itertuples(index=False, name=None)
+        self._known = {row[:5]: row[5:] for row in rows}
 
-    def value(
-        self, dataset: str, algorithm: str, setting: str, metric: str, statistic: str = "mean"
-    ) -> float:
-        """One number, or NaN."""
-        return float(self._values.get((dataset, algorithm, setting, metric, statistic), nan))
+    def value(self, *place: str, statistic: str = "mean") -> float:
+        """One number, or NaN; the place is (dataset, algorithm, setting, metric)."""
+        return float(self._known.get((*place, statistic), (nan,))[0])
 
-    def half(
-        self, dataset: str, algorithm: str, setting: str, metric: str, test_to_train: float = 0.0
-    ) -> float:
+    def half(self, *place: str, test_to_train: float = 0.0) -> float:
         """Half of the interval of a mean, from its standard deviation."""
-        sd = self.value(dataset, algorithm, setting, metric, "sd")
-        n = self._n.get((dataset, algorithm, setting, metric, "sd"), 0)
+        sd, n = self._known.get((*place, "sd"), (nan, 0))
         return t_half(sd, int(n), test_to_train) if isfinite(sd) else inf
+
+    def interval(self, *place: str, test_to_train: float = 0.0) -> tuple[float, float]:
+        """A mean, and half of its interval."""
+        return self.value(*place), self.half(*place, test_to_train=test_to_train)
 
     def gap(
         self, ours: str, rival: str, dataset: str, setting: str, metric: str
     ) -> tuple[float, float]:
         """How much more a rival has than ours, and half of its interval; of `paired` rows."""
         place = (dataset, rival, setting, metric)
-        return self.value(*place, f"more than {ours}"), self.value(*place, f"± {ours}")
+        kinds = (f"more than {ours}", f"± {ours}")
+        mean, half = (self.value(*place, statistic=kind) for kind in kinds)
+        return mean, half
+
+    def ratio(
+        self, ours: str, rival: str, dataset: str, setting: str, metric: str, of: str = ""
+    ) -> tuple[float, float]:
+        """`gap` as a share of what the rival has, or another."""
+        scale = abs(self.value(dataset, of or rival, setting, metric)) or 1.0
+        mean, half = self.gap(ours, rival, dataset, setting, metric)
+        return mean / scale, half / scale
 
     def less(
         self, ours: str, rival: str, dataset: str, setting: str, metric: str, name: str = ""
     ) -> Part:
         """Whether ours has less than a rival, as a share of what the rival has."""
-        scale = abs(self.value(dataset, rival, setting, metric)) or 1.0
-        gap, half = self.gap(ours, rival, dataset, setting, metric)
-        return t_part(name or f"{ours} below {rival}, {dataset}", gap, half, scale)
+        gap = self.ratio(ours, rival, dataset, setting, metric)
+        return Part.gap(name or f"{ours} below {rival}, {dataset}", *gap)

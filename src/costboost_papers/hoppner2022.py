@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from costboost import CostBoostClassifier
-from costboost_papers.grading import Conclusion, Kept, t_part
+from costboost_papers.grading import Conclusion, Kept, Part
 from costboost_papers.item import Item
 from costboost_papers.outside import Savings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 XGBOOST, CSBOOST, OURS = "xgboost", "csboost", "CostBoost"
 DATASETS = ("creditcard_subset", "bankmarketing", "credit_default", "creditscoring1")
@@ -61,10 +58,10 @@ class RowCosts(Savings):
             f"{more} saves more than {less} {how}.",
             f"savings that are not {WORTH_SAVING} higher on at least half of the sets",
             "Corrected t over the splits of each set",
-            tuple(
-                t_part(name, *kept.gap(less, more, name, "", "savings"), least=WORTH_SAVING)
+            [
+                Part.gap(name, *kept.gap(less, more, name, "", "savings"), least=WORTH_SAVING)
                 for name in DATASETS
-            ),
+            ],
             own=own,
             missing=self.missing(summary),
         )

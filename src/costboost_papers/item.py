@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import isnan
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import pandas as pd
+from matplotlib.figure import Figure
 
 from costboost.metrics import corrected_t_test
 from costboost_papers.grading import Conclusion
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-else:
-    from costboost_papers._lazy import pd
-
 
 # --- item ----------------------------------------------------------------------------------------
 
@@ -60,8 +56,7 @@ class Task:
     @property
     def key(self) -> str:
         """Name of the task, unique among all tasks."""
-        parts = (self.paper, self.item, self.dataset, self.algorithm, self.setting, str(self.split))
-        return "/".join(parts)
+        return "/".join(map(str, vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -101,10 +96,8 @@ class Item(ABC):
     reads_benchmark_files: bool = False
     minutes: float = 1.0
     tau_metric: str | None = None
-    printed_beside: Iterable[str] = ()  # settings that share the paper's one row
-    estimators: Mapping[str, str] = MappingProxyType(
-        {}
-    )  # names for --estimator, and their settings
+    printed_beside: Iterable[str] = ("",)  # settings that share the paper's one row
+    estimators: Mapping[str, str] = MappingProxyType({})  # names for --estimator: their settings
     rounds: int | None = None  # in place of the protocol's
     over_sets: bool = False  # the summary has statistics over all data sets
     many_rounds: bool = False  # the protocol compares several numbers of rounds
@@ -113,30 +106,54 @@ class Item(ABC):
     def tasks(self, mode: Mode) -> list[Task]:
         """The plan: every task of this item."""
 
+    def grid(
+        self,
+        datasets: Iterable[str],
+        algorithms: Iterable[str],
+        settings: Iterable[str] = ("",),
+        splits: int = 1,
+    ) -> list[Task]:
+        """The tasks of all combinations."""
+        item = self.shares_rows_with or self.name
+        return [
+            Task(self.paper, item, dataset, algorithm, setting, split)
+            for dataset in datasets
+            for setting in settings
+            for split in range(splits)
+            for algorithm in algorithms
+        ]
+
     def planned(self, options: Options) -> list[Task]:
         """The part of the plan that is asked for; a seed above 0 has splits of its own."""
         tasks = every = self.tasks(options.mode)
-        for name, field, wanted in (
-            ("--datasets", "dataset", options.datasets),
-            ("--algorithms", "algorithm", options.algorithms),
+        settings = {setting: name for name, setting in self.estimators.items()}
+        for option, name_of, wanted in (
+            ("--datasets", lambda task: task.dataset, options.datasets),
+            ("--algorithms", lambda task: task.algorithm, options.algorithms),
+            (
+                "--estimator",
+                lambda task: settings.get(task.setting),
+                (options.estimator,) if options.estimator else (),
+            ),
         ):
-            _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in every), self)
-            tasks = [task for task in tasks if not wanted or getattr(task, field) in wanted]
-        if options.estimator is not None:
-            _check_names("--estimator", (options.estimator,), self.estimators, self)
-            setting = self.estimators[options.estimator]
-            tasks = [task for task in tasks if task.setting == setting]
+            known = list(dict.fromkeys(filter(None, map(name_of, every))))
+            strangers = [name for name in wanted if name not in known]
+            if strangers:
+                raise ValueError(
+                    f"{option} of {self.paper} {self.name} must be among "
+                    f"{', '.join(known) or 'none'}; got {', '.join(strangers)}."
+                )
+            tasks = [task for task in tasks if not wanted or name_of(task) in wanted]
         if not tasks:
             raise ValueError(
                 f"{self.paper} {self.name} has no such combination of --datasets, --algorithms and "
                 "--estimator. Leave one of them out."
             )
-        most = options.splits if options.splits is not None else 1 + max(t.split for t in tasks)
         # The first split of everything before the second of anything: a stopped run has a table.
         return [
             replace(task, split=task.split + SEED_STEP * options.seed)
             for task in sorted(tasks, key=lambda task: task.split)
-            if task.split < most
+            if options.splits is None or task.split < options.splits
         ]
 
     def with_rounds(self, rounds: int | None) -> Item:
@@ -163,21 +180,18 @@ class Item(ABC):
         if not source.is_file():
             return pd.DataFrame(columns=PRINTED_COLUMNS)
         with source.open(encoding="utf-8") as stream:
-            numbers = pd.read_csv(
-                stream,
-                comment="#",
-                keep_default_na=False,
-                dtype={"setting": str, "dataset": str, "algorithm": str},
-            )
+            words = dict.fromkeys(["item", *GROUP], str)
+            numbers = pd.read_csv(stream, comment="#", keep_default_na=False, dtype=words)
         own = numbers[numbers["item"] == self.name].astype({"value": float})[PRINTED_COLUMNS]
         # A figure that the paper prints without a setting stands beside each of ours.
-        settings = list(self.printed_beside) or [""]
-        parts = [own.assign(setting=own["setting"].replace("", name)) for name in settings]
+        parts = [own.assign(setting=own["setting"].replace("", s)) for s in self.printed_beside]
         return pd.concat(parts, ignore_index=True)
 
     def printed_summary(self) -> pd.DataFrame:
-        """The paper's numbers in the form of a summary, for the rule of grading."""
-        return self.printed().assign(statistic="mean", n=1)
+        """The paper's numbers in the form of a summary: ``cost se`` is a statistic of ``cost``."""
+        printed = self.printed()
+        parts = printed["metric"].str.extract(r"^(.*?)(?: (se|sd))?$")
+        return printed.assign(metric=parts[0], statistic=parts[1].fillna("mean"), n=1)
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean, standard deviation and median over the splits."""
@@ -196,32 +210,14 @@ class Item(ABC):
         return []
 
 
-def _check_names(option: str, wanted: Iterable[str], known: Iterable[str], item: Item) -> None:
-    strangers = [name for name in wanted if name not in list(known)]
-    if strangers:
-        raise ValueError(
-            f"{option} of {item.paper} {item.name} must be among {', '.join(known) or 'none'}; got "
-            f"{', '.join(strangers)}."
-        )
-
-
 # --- layout --------------------------------------------------------------------------------------
 
 
 def aggregated(rows: pd.DataFrame, **statistics: str) -> pd.DataFrame:
     """Statistics of raw rows over the splits, named as given, in the columns of a summary."""
-    values = rows.groupby(GROUP, sort=False)["value"]
     kinds: dict[str, Any] = {**statistics, "n": "count"}
-    tidy: pd.DataFrame = (
-        values.agg(**kinds)
-        .reset_index()
-        .melt(
-            id_vars=[*GROUP, "n"],
-            value_vars=list(statistics),
-            var_name="statistic",
-            value_name="value",
-        )
-    )
+    table = rows.groupby(GROUP, sort=False)["value"].agg(**kinds).reset_index()
+    tidy: pd.DataFrame = table.melt([*GROUP, "n"], var_name="statistic", value_name="value")
     return tidy.reindex(columns=SUMMARY_COLUMNS)
 
 
@@ -239,12 +235,11 @@ def wide(summary: pd.DataFrame, metric: str, statistic: str = "mean") -> pd.Data
     return table.reindex(index=order, columns=chosen["algorithm"].unique())
 
 
-def plus_minus(value: float, error: float, digits: int, sign: str = "") -> str:
+def plus_minus(value: float, error: float, digits: int) -> str:
     """Mean and error as one cell; empty if there is no mean, without an error if there is none."""
-    # ``sign="+"`` writes the sign of positive numbers too.
     if isnan(value):
         return ""
-    return f"{value:{sign}.{digits}f}" + ("" if isnan(error) else f" ± {error:.{digits}f}")
+    return f"{value:.{digits}f}" + ("" if isnan(error) else f" ± {error:.{digits}f}")
 
 
 def alike(
@@ -268,26 +263,17 @@ def alike(
 
 
 def cells(
-    means: pd.DataFrame,
-    errors: pd.DataFrame,
-    place: tuple[str, str],
-    columns: Sequence[str],
-    digits: int,
-    marks: pd.DataFrame | None = None,
-) -> list[str]:
-    """The cells of one data set and setting; † where a test does not tell them from the best."""
-    row = pd.MultiIndex.from_tuples([place])
-    tables = (means, errors, errors.iloc[:0] if marks is None else marks)
-    values, spread, same = (
-        table.reindex(index=row, columns=list(columns)).to_numpy(dtype=float)[0] for table in tables
-    )
-    return [
-        plus_minus(value, error, digits) + (" †" if mark == 1.0 else "")
-        for value, error, mark in zip(values, spread, same, strict=True)
-    ]
+    summary: pd.DataFrame, metric: str, columns: Sequence[str], digits: int, spread: str = "se"
+) -> Callable[[str, str], list[str]]:
+    """The cells of any data set and setting; † where a test does not tell them from the best."""
+    tables = [wide(summary, metric, kind) for kind in ("mean", spread, "alike")]
 
+    def row(dataset: str, setting: str) -> list[str]:
+        place = pd.MultiIndex.from_tuples([(dataset, setting)])
+        found = (table.reindex(index=place, columns=list(columns)).iloc[0] for table in tables)
+        return [
+            plus_minus(mean, error, digits) + (" †" if mark == 1.0 else "")
+            for mean, error, mark in zip(*found, strict=True)
+        ]
 
-def compact(summary: pd.DataFrame, spread_of: str) -> pd.DataFrame:
-    """The means, and all statistics of one metric."""
-    kept = (summary["statistic"] == "mean") | (summary["metric"] == spread_of)
-    return summary[kept].reset_index(drop=True)
+    return row

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
-from costboost._typing import AnyArray, Ints
+from costboost._typing import AnyArray
 from costboost.algorithms import (
     AdaBoostM2Classifier,
     AdaCostM2Classifier,
@@ -30,18 +31,12 @@ from costboost_papers.grading import (
     Conclusion,
     Kept,
     Part,
+    below_parts,
     paired,
-    share_part,
     wins,
 )
 from costboost_papers.item import GROUP, Item, Mode, Task, alike, cells, mean_and_error, wide
 from costboost_papers.protocol import holdout, quiet
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from costboost_papers._lazy import pd
-
 
 # --- methods -------------------------------------------------------------------------------------
 
@@ -79,35 +74,26 @@ PLANS = {
 }
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much of the protocol a mode runs."""
-
-    rounds: int
-    most_rows: int  # of each split, training and test together
-    splits: int
-    splits_of: dict[tuple[str, str], int]  # exceptions, by data set and tree
-    plans: dict[str, tuple[str, ...]]
-
-
-EFFORTS: dict[Mode, Effort] = {
-    "quick": Effort(10, 1500, 2, {}, {"C4.5": PRINTED, "16 leaves": (*PRINTED, "p=2 sampled")}),
-    "full": Effort(
-        30,
-        20_000,
-        20,
-        {("letter", "C4.5"): 3, ("letter", "16 leaves"): 10, ("letter", "grown"): 10},
-        PLANS,
+EFFORTS: dict[Mode, SimpleNamespace] = {
+    "quick": SimpleNamespace(
+        rounds=10,
+        most_rows=1500,
+        splits=2,
+        splits_of={},
+        plans={"C4.5": PRINTED, "16 leaves": (*PRINTED, "p=2 sampled")},
+    ),
+    "full": SimpleNamespace(
+        rounds=30,
+        most_rows=20_000,  # of each split, training and test together
+        splits=20,
+        splits_of={("letter", "C4.5"): 3, ("letter", "16 leaves"): 10, ("letter", "grown"): 10},
+        plans=PLANS,
     ),
 }
 DATASETS = (
     "splice", "anneal", "satimage", "flare", "letter", "pendigits", "segment", "thyroid"
 )  # fmt: skip
-FLARE_TARGET = "C-class_flares_production_by_this_region"
-FLARE_OTHERS = [
-    "M-class_flares_production_by_this_region",
-    "X-class_flares_production_by_this_region",
-]
+FLARES = [f"{kind}-class_flares_production_by_this_region" for kind in "CMX"]
 
 
 @lru_cache(maxsize=2)
@@ -117,46 +103,36 @@ def dataset(name: str) -> tuple[pd.DataFrame, AnyArray]:
     if name != "flare":
         return data.X, data.y
     X = data.X.assign(zurich_class=pd.Categorical(data.y))
-    y = np.minimum(X[FLARE_TARGET].astype(int).to_numpy(), 6)
-    return X.drop(columns=[FLARE_TARGET, *FLARE_OTHERS]), y
+    return X.drop(columns=FLARES), np.minimum(X[FLARES[0]].astype(int).to_numpy(), 6)
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """One split of a data set, with costs of its own."""
-
-    X: pd.DataFrame
-    y: AnyArray
-    train: Ints
-    test: Ints
-    costs: Costs
-    seed: int
-
-    @classmethod
-    def of(cls, task: Task, most_rows: int | None = None) -> Problem:
-        """The split of a task, of at most so many rows."""
-        X, y = dataset(task.dataset)
-        seed = replace(task, setting="").seed
-        rows = np.arange(len(y))
-        if most_rows is not None and len(y) > most_rows:
-            _, rows = holdout(y, most_rows / len(y), seed)
-        train, test = (rows[part] for part in holdout(y[rows], TEST_SHARE, seed))
-        return cls(X, y, train, test, Costs(np.unique(y), class_frequency(y, seed)), seed)
-
-    def run(self, algorithm: str, **parameters: Any) -> dict[str, float]:
-        """Mean test cost and rounds of one fit."""
-        model = clone(ESTIMATORS[algorithm]).set_params(
-            cost_matrix=self.costs, random_state=self.seed, n_jobs=1, **parameters
+def measured(task: Task, most_rows: int | None = None, **parameters: Any) -> dict[str, float]:
+    """Mean test cost and rounds of one fit, on a split with costs of its own."""
+    X, y = dataset(task.dataset)
+    seed = replace(task, setting="").seed  # all trees see the same rows and costs
+    rows = np.arange(len(y))
+    if most_rows is not None and len(y) > most_rows:
+        _, rows = holdout(y, most_rows / len(y), seed)
+    train, test = (rows[part] for part in holdout(y[rows], TEST_SHARE, seed))
+    costs = Costs(np.unique(y), class_frequency(y, seed))
+    if task.algorithm == CONSTANT:
+        decided, rounds = cheapest_constant(costs, y[train], len(test)), 0
+    else:
+        model = clone(ESTIMATORS[task.algorithm]).set_params(
+            cost_matrix=costs, random_state=seed, n_jobs=1, **parameters
         )
-        X = pd.get_dummies(self.X, dtype=float) if algorithm == DIRECT else self.X
+        X = pd.get_dummies(X, dtype=float) if task.algorithm == DIRECT else X
         with quiet():
-            model.fit(X.iloc[self.train], self.y[self.train])
-            decided = model.predict(X.iloc[self.test])
-        return {"cost": self.cost(decided), "rounds": float(model.n_iter_)}
+            decided = model.fit(X.iloc[train], y[train]).predict(X.iloc[test])
+        rounds = model.n_iter_
+    return {"cost": mean_cost(y[test], decided, cost_matrix=costs), "rounds": float(rounds)}
 
-    def cost(self, decided: AnyArray) -> float:
-        """Mean cost of decisions about the test rows."""
-        return mean_cost(self.y[self.test], decided, cost_matrix=self.costs)
+
+def cheapest_constant(costs: Costs, y: AnyArray, n: int) -> AnyArray:
+    """The decision with the smallest total cost on labels y, n times."""
+    assert costs.matrix is not None
+    totals = costs.matrix[np.searchsorted(costs.classes, y)].sum(axis=0)
+    return np.repeat(costs.classes[np.argmin(totals)], n)
 
 
 # --- verdicts ------------------------------------------------------------------------------------
@@ -166,14 +142,6 @@ _WHY_NOT_ONE = (
     "while p = 1 averages samples; the sampled form does both."
 )
 _SETS = "Sign test over the 8 sets: share of sets on which it costs less"
-
-
-def _below(costs: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
-    known = [pair for pair in pairs if {*pair} <= set(costs.columns)]
-    return tuple(
-        share_part(f"{ours} below {rival}", wins(costs[ours], costs[rival]))
-        for ours, rival in known
-    )
 
 
 def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
@@ -194,19 +162,20 @@ def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
 def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
     rest: dict[str, Any] = {
         "own": tree == "C4.5",
-        "missing": tuple(name for name in DATASETS if name not in costs.index),
+        "missing": [name for name in DATASETS if name not in costs.index],
     }
     trees = "C4.5 over pairs (x, class)" if tree == "C4.5" else f"a LightGBM tree a class, {tree}"
     test = f"{_SETS}, {trees}"
     norms = costs[list(NORMS[1:])].dropna().to_numpy(dtype=float)
     slopes = [np.polyfit((2, 3, 4, 5), np.log(np.maximum(row, 1e-9)), 1)[0] for row in norms]
     falls = [float(slope < -1e-9) + 0.5 * float(abs(slope) <= 1e-9) for slope in slopes]
+    of_one = ("p=1 not below AdaBoost.M2", wins(costs["p=1"], costs[RIVALS[0]]))
     return [
         Conclusion(
             "p = 1, generalised costing, compares favorably against AdaCost and CSB2.",
             "AdaCost or CSB2 cost less on most sets",
             test,
-            _below(costs, [("p=1", "AdaCost"), ("p=1", "CSB2")]),
+            below_parts(costs, [("p=1", "AdaCost"), ("p=1", "CSB2")]),
             **rest,
             said=(
                 "“the generalized costing algorithm for the linear loss function compares "
@@ -218,11 +187,7 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             "p = 1 does not out-perform AdaBoost.M2 started from the costs.",
             "p = 1 costs less than AdaBoost.M2 on most sets",
             test.replace("costs less", "does not cost less"),
-            (
-                share_part(
-                    "p=1 not below AdaBoost.M2", wins(costs["p=1"], costs[RIVALS[0]]), turned=True
-                ),
-            ),
+            [Part.share(*of_one).turned()],
             **rest,
             said=(
                 "“does not out-perform AdaBoost with cost-sensitive weight initialization” "
@@ -237,7 +202,7 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             "Higher norms (p = 2 to 5) strictly out-perform AdaBoost.M2, AdaCost and CSB2.",
             "a rival that costs less on most sets",
             test,
-            _below(costs, [(ours, rival) for ours in NORMS[1:] for rival in RIVALS]),
+            below_parts(costs, [(ours, rival) for ours in NORMS[1:] for rival in RIVALS]),
             _WHY_NOT_ONE,
             **rest,
             said=(
@@ -250,7 +215,7 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             "For many data sets the cost continues to fall for higher values of p.",
             "costs that rise with p on most sets",
             f"{_SETS[:34]} with a falling line of log cost over p = 2 to 5, {trees}",
-            (share_part("falling from p=2 to p=5", falls, *MANY),),
+            [Part.share("falling from p=2 to p=5", falls, *MANY)],
             **rest,
             said=(
                 "“for many datasets, the performance continues to improve for higher values of p” "
@@ -262,36 +227,17 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             "The same higher norms with a cost-proportionate sample each round.",
             "a rival that costs less on most sets",
             test,
-            _below(costs, [(ours, rival) for ours in SAMPLED for rival in RIVALS]),
+            below_parts(costs, [(ours, rival) for ours in SAMPLED for rival in RIVALS]),
             own=False,
         ),
         Conclusion(
             "p = 2 costs less than p = 1.",
             "p = 1 costs less on most sets",
             test,
-            _below(costs, [("p=2", "p=1"), ("p=2 sampled", "p=1")]),
+            below_parts(costs, [("p=2", "p=1"), ("p=2 sampled", "p=1")]),
             _WHY_NOT_ONE,
             own=False,
         ),
-    ]
-
-
-def beats_constant(costs: pd.DataFrame) -> list[Conclusion]:
-    """Which methods beat one decision for all rows."""
-    if CONSTANT not in costs.columns:
-        return []
-    known = costs[costs[CONSTANT].notna()]
-    names = ("p=1", "p=2", "p=2 sampled", *RIVALS)
-    return [
-        Conclusion(
-            "The methods cost less than one decision for all rows.",
-            "the constant decision costs less on most sets",
-            _SETS,
-            _below(known, [(name, CONSTANT) for name in names]),
-            "Under class-frequency costs deciding for the rarest class is nearly free whatever the "
-            "truth: about 500 · (k − 1) · min P(i) on average.",
-            own=False,
-        )
     ]
 
 
@@ -343,15 +289,9 @@ class Table1(Item):
         ]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
-        """Mean test cost and rounds of one fit."""
         effort = EFFORTS[mode]
-        problem = Problem.of(task, effort.most_rows)
-        if task.algorithm == CONSTANT:
-            y = problem.y[problem.train]
-            decided = _cheapest_constant(problem.costs, y, len(problem.test))
-            return {"cost": problem.cost(decided), "rounds": 0.0}
         rounds = self.rounds or effort.rounds
-        return problem.run(task.algorithm, n_estimators=rounds, **TREES[task.setting])
+        return measured(task, effort.most_rows, n_estimators=rounds, **TREES[task.setting])
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean and standard error of the cost, and rounds of the rivals."""
@@ -361,22 +301,34 @@ class Table1(Item):
         return pd.concat([costs, rounds[rounds["statistic"] == "mean"], marks], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, errors, marks = (wide(summary, "cost", kind) for kind in ("mean", "se", "alike"))
-        printed = self.printed().assign(statistic="mean")
-        theirs, their_errors = wide(printed, "cost"), wide(printed, "cost se")
-        extras = [name for name in (*ESTIMATORS, CONSTANT) if name not in self.columns]
-        columns = [name for name in (*self.columns, *extras) if name in means.columns]
+        places, known = wide(summary, "cost").axes
+        columns = [*self.columns, *ESTIMATORS, CONSTANT]
+        columns = [name for name in dict.fromkeys(columns) if name in known]
+        own, theirs = (
+            cells(part, "cost", columns, 1) for part in (summary, self.printed_summary())
+        )
         lines = []
-        known = means.index.unique("dataset")
-        for name in (name for name in DATASETS if name in known):
-            for setting in means.loc[name].index:
-                own = cells(means, errors, (name, setting), columns, 1, marks)
-                lines.append([name, setting, *own])
-            lines.append([name, "paper", *cells(theirs, their_errors, (name, "C4.5"), columns, 1)])
+        for name in (name for name in DATASETS if name in places):
+            lines += [[name, tree, *own(name, tree)] for place, tree in places if place == name]
+            lines.append([name, "paper", *theirs(name, "C4.5")])
         return pd.DataFrame(lines, columns=["data set", "tree", *columns])
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return beats_constant(wide(summary, "cost"))
+        costs = wide(summary, "cost")
+        if CONSTANT not in costs:
+            return []
+        names = ("p=1", "p=2", "p=2 sampled", *RIVALS)
+        return [
+            Conclusion(
+                "The methods cost less than one decision for all rows.",
+                "the constant decision costs less on most sets",
+                _SETS,
+                below_parts(costs.dropna(subset=CONSTANT), [(name, CONSTANT) for name in names]),
+                "Under class-frequency costs deciding for the rarest class is nearly free whatever "
+                "the truth: about 500 · (k − 1) · min P(i) on average.",
+                own=False,
+            )
+        ]
 
 
 class Table2(Table1):
@@ -396,13 +348,6 @@ class Table2(Table1):
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
         return []
-
-
-def _cheapest_constant(costs: Costs, y: AnyArray, n: int) -> AnyArray:
-    """The decision with the smallest total cost on labels y, n times."""
-    assert costs.matrix is not None
-    totals = costs.matrix[np.searchsorted(costs.classes, y)].sum(axis=0)
-    return np.repeat(costs.classes[np.argmin(totals)], n)
 
 
 # --- Figure 1 ------------------------------------------------------------------------------------
@@ -444,21 +389,11 @@ class Figure1(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        return [
-            Task(self.paper, self.name, name, algorithm, setting, split)
-            for name in FIGURE_DATASETS
-            for split in range(FIGURE_EFFORTS[mode][1])
-            for setting in LEARNERS
-            for algorithm in ALGORITHMS
-        ]
+        return self.grid(FIGURE_DATASETS, ALGORITHMS, LEARNERS, FIGURE_EFFORTS[mode][1])
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
-        """Mean test cost and rounds of one fit."""
-        return Problem.of(task).run(
-            task.algorithm,
-            n_estimators=self.rounds or FIGURE_EFFORTS[mode][0],
-            estimator=LEARNERS[task.setting],
-        )
+        rounds = self.rounds or FIGURE_EFFORTS[mode][0]
+        return measured(task, n_estimators=rounds, estimator=LEARNERS[task.setting])
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean and error of the cost, and p = 2 against its rival on the same splits."""
@@ -468,15 +403,9 @@ class Figure1(Item):
         return pd.concat(parts, ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, errors = wide(summary, "cost"), wide(summary, "cost", "se")
-        known = means.index.unique("dataset")
-        lines = [
-            [name, setting, *cells(means, errors, (name, setting), ALGORITHMS, 1)]
-            for name in FIGURE_DATASETS
-            if name in known
-            for setting in LEARNERS
-            if (name, setting) in means.index
-        ]
+        own, known = cells(summary, "cost", ALGORITHMS, 1), wide(summary, "cost").index
+        places = [(name, tree) for name in FIGURE_DATASETS for tree in LEARNERS]
+        lines = [[*place, *own(*place)] for place in places if place in known]
         return pd.DataFrame(lines, columns=["data set", "tree", *ALGORITHMS])
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
@@ -486,12 +415,12 @@ class Figure1(Item):
                 f"p = 2, {form}, costs less than AdaBoost.M2 with the same trees.",
                 "AdaBoost.M2 costs less",
                 "Corrected t over the splits of each set, share of AdaBoost.M2's cost",
-                tuple(
+                [
                     kept.less(name, RIVAL, dataset, setting, "cost", f"{dataset}, {setting}")
                     for dataset in FIGURE_DATASETS
                     for setting in LEARNERS
                     if setting in known
-                ),
+                ],
                 own=False,
             )
             for name, form in (("p=2", "as printed"), ("p=2 sampled", "sampled"))

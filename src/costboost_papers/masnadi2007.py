@@ -7,45 +7,21 @@ ones that its sentences state.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from scipy.stats import norm
 
 from costboost._typing import Bools, Floats, Ints
 from costboost.datasets import bayes_threshold, make_gaussians_1d
 from costboost.plots._shared import tidy
-from costboost_papers.grading import (
-    Conclusion,
-    Kept,
-    Part,
-    above_part,
-    below_part,
-    close_part,
-    paired,
-    rank_parts,
-    share_part,
-    t_part,
-    wins,
-)
+from costboost_papers.grading import Conclusion, Kept, Part, paired, rank_parts, wins
 from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task
-from costboost_papers.masnadi2007_faces import (
-    ADDED,
-    ALGORITHMS,
-    EARLIER,
-    NEW,
-    Figure4,
-    classifier,
-)
+from costboost_papers.masnadi2007_faces import ADDED, ALGORITHMS, EARLIER, NEW, Figure4, classifier
 from costboost_papers.plots import CostFactorDisplay, ZeroCrossingDisplay
 from costboost_papers.protocol import BinaryData, binary_data, encode, fold, quiet, split_seed
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-else:
-    from costboost_papers._lazy import pd
-
 
 # --- gaussians -----------------------------------------------------------------------------------
 
@@ -114,12 +90,6 @@ def by_cost(summary: pd.DataFrame, metric: str, statistic: str) -> pd.DataFrame:
     return wide[[name for name in NEW if name in wide]]
 
 
-def by_algorithm(summary: pd.DataFrame, setting: str) -> pd.DataFrame:
-    """Medians over the samples: a row per algorithm, a column per figure."""
-    own = summary[(summary["setting"] == setting) & (summary["statistic"] == "median")]
-    return own.pivot(index="algorithm", columns="metric", values="value")
-
-
 def by_set(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Mean ε over f: a row per set, a column per algorithm."""
     own = summary[
@@ -132,18 +102,6 @@ def by_set(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     ]
 
 
-def count_tops(wide: pd.DataFrame) -> pd.Series:
-    """On how many sets each of the paper's algorithms has the lowest ε of them; ties count."""
-    own = wide[[*NEW, *EARLIER]]
-    return own.eq(own.min(axis=1), axis=0).sum()
-
-
-def count_wins(wide: pd.DataFrame) -> pd.Series:
-    """On how many sets an algorithm that is not an earlier one is below all earlier ones."""
-    names = [*NEW, *ADDED]
-    return wide[names].lt(wide[list(EARLIER)].min(axis=1), axis=0).sum()
-
-
 # --- verdicts ------------------------------------------------------------------------------------
 
 GOOD = 0.1
@@ -153,20 +111,19 @@ NEARNESS = (
 COSTLY = ("C1=5", "C1=20")
 
 
-def judge_figure2(summary: pd.DataFrame) -> list[Conclusion]:
+def judge_figure2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     """Real and Logit are accurate, Ada less so."""
     kept = Kept(summary)
 
     def accurate(name: str) -> Part:
-        place = (DATA, name, EVERY, "distance")
-        return below_part(name, kept.value(*place), kept.half(*place), GOOD)
+        return Part.below(name, *kept.interval(DATA, name, EVERY, "distance"), GOOD)
 
     return [
         Conclusion(
             "CS-RealBoost and CS-LogitBoost produce accurate detectors over a wide range of costs.",
             f"a mean distance |x* + T/2| above {GOOD}",
             f"t over the samples of the mean distance over the costs, room to {GOOD}",
-            tuple(accurate(name) for name in NEW[1:]),
+            [accurate(name) for name in NEW[1:]],
             "A histogram's crossing is as sharp as its bins, which are wide in the tails, where "
             "large cost ratios put the boundary; a line has no such limit, but needs more Newton "
             "steps when the costs are far apart.",
@@ -180,12 +137,10 @@ def judge_figure2(summary: pd.DataFrame) -> list[Conclusion]:
             "CS-AdaBoost has difficulties.",
             "a mean distance that is not above that of the other two",
             "Paired t over the samples, mean distance over the costs",
-            tuple(
-                t_part(
-                    f"above {name}", *kept.gap(name, NEW[0], DATA, EVERY, "distance"), least=GOOD
-                )
+            [
+                Part.gap(f"above {name}", *kept.gap(name, NEW[0], DATA, EVERY, "distance"), GOOD)
                 for name in NEW[1:]
-            ),
+            ],
             "A vote of five stumps takes few values, so its sign changes at one of a few "
             "thresholds.",
             said=(
@@ -197,53 +152,35 @@ def judge_figure2(summary: pd.DataFrame) -> list[Conclusion]:
     ]
 
 
-def judge_figure3(summary: pd.DataFrame) -> list[Conclusion]:
+def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     """The classes of behaviour that the paper describes, and the numbers that it prints."""
     kept = Kept(summary)
 
     def at(name: str, metric: str, setting: str) -> tuple[float, float]:
-        place = (DATA, name, setting, metric)
-        return kept.value(*place), kept.half(*place)
+        return kept.interval(DATA, name, setting, metric)
 
-    def never_good(names: Sequence[str]) -> tuple[Part, ...]:
-        return tuple(
-            above_part(f"{name}, {setting}", *at(name, "late distance", setting), GOOD)
+    def never_good(names: Sequence[str]) -> list[Part]:
+        return [
+            Part.above(f"{name}, {setting}", *at(name, "late distance", setting), GOOD)
             for name in names
             for setting in COSTLY
-        )
+        ]
+
+    def as_printed(name: str, setting: str, metric: str, value: float) -> Part:
+        mean, half = at(name, metric, setting)
+        return Part.close(f"{metric} ({mean:.3f}, paper {value})", mean - value, half, GOOD)
 
     far = "t over the samples: mean distance from the Bayes crossing over rounds 26 to 50"
-    printed = [
-        ("CS-AdaBoost", "crossing, Ĉ1=4.7, 2 rounds", "C1=20", -1.4993),
-        ("CS-AdaBoost", "crossing, Ĉ1=4.5, 4 rounds", "C1=5", -0.7352),
-    ]
-    rules = [
-        ("AdaC1", f"{what} of rule {rule}", "C1=5", value)
-        for rule, pair in ((1, (0.9056, 0.0152)), (2, (0.2404, -0.9186)))
-        for what, value in zip(("vote", "threshold"), pair, strict=True)
-    ]
-
-    def as_printed(entries: Sequence[tuple[str, str, str, float]]) -> tuple[Part, ...]:
-        return tuple(
-            close_part(
-                f"{metric} ({at(name, metric, setting)[0]:.3f}, paper {value})",
-                at(name, metric, setting)[0] - value,
-                at(name, metric, setting)[1],
-                GOOD,
-            )
-            for name, metric, setting, value in entries
-        )
-
     return [
         Conclusion(
             "AdaC1 and AdaCost never produce a crossing other than the cost-blind x* = 0.",
             f"a crossing further than {GOOD} from 0 with the best training cost",
             f"t over the samples: room of |x*| after 50 rounds to {GOOD}",
-            tuple(
-                close_part(f"{name}, {setting}", *at(name, "crossing", setting), GOOD)
+            [
+                Part.close(f"{name}, {setting}", *at(name, "crossing", setting), GOOD)
                 for name in ("AdaC1", "AdaCost")
                 for setting in COSTLY
-            ),
+            ],
             "AdaC1's first stump ignores the costs and its vote outweighs the later ones. "
             "AdaCost's initial weights carry the costs here, as published: a large training cost "
             "leaves it with one constant rule (x* = -4) and a small one moves it.",
@@ -280,10 +217,10 @@ def judge_figure3(summary: pd.DataFrame) -> list[Conclusion]:
             "CS-AdaBoost converges to a good crossing.",
             f"a distance above {GOOD} in rounds 26 to 50",
             f"{far}, room to {GOOD}",
-            tuple(
-                below_part(setting, *at("CS-AdaBoost", "late distance", setting), GOOD)
+            [
+                Part.below(setting, *at("CS-AdaBoost", "late distance", setting), GOOD)
                 for setting in COSTLY
-            ),
+            ],
             "Few stumps have a say, so the crossing is one of their thresholds, and the training "
             "cost moves it.",
             said=(
@@ -296,7 +233,10 @@ def judge_figure3(summary: pd.DataFrame) -> list[Conclusion]:
             "It takes CS-AdaBoost two rounds for C1 = 20 (Ĉ1 = 4.7) and four for C1 = 5 (4.5).",
             f"crossings further than {GOOD} from the printed ones after these rounds",
             f"t over the samples: room of the difference from the printed x* to {GOOD}",
-            as_printed(printed),
+            [
+                as_printed("CS-AdaBoost", "C1=20", "crossing, Ĉ1=4.7, 2 rounds", -1.4993),
+                as_printed("CS-AdaBoost", "C1=5", "crossing, Ĉ1=4.5, 4 rounds", -0.7352),
+            ],
             "Two stumps have two thresholds between them, and with Ĉ1 = 4.7 neither is near the "
             "printed crossing: that figure cannot be reproduced.",
             said=(
@@ -309,7 +249,12 @@ def judge_figure3(summary: pd.DataFrame) -> list[Conclusion]:
             "AdaC1's first two rules have votes 0.9056 and 0.2404, thresholds 0.0152 and -0.9186.",
             f"values further than {GOOD} from the printed ones",
             f"t over the samples, Ĉ1 = 1.1, not scaled: room to a difference of {GOOD}",
-            as_printed(rules),
+            [
+                as_printed("AdaC1", "C1=5", "vote of rule 1", 0.9056),
+                as_printed("AdaC1", "C1=5", "threshold of rule 1", 0.0152),
+                as_printed("AdaC1", "C1=5", "vote of rule 2", 0.2404),
+                as_printed("AdaC1", "C1=5", "threshold of rule 2", -0.9186),
+            ],
             "The second threshold jumps between both sides of 0 from sample to sample.",
             said=(
                 "“the first two weak learners had threshold of 0.0152 and −0.9186 but the "
@@ -321,8 +266,8 @@ def judge_figure3(summary: pd.DataFrame) -> list[Conclusion]:
             "The new algorithms are far superior to those previously available.",
             "an earlier algorithm that is as near to the Bayes crossing",
             "Paired t over the samples: mean distance over rounds 26 to 50, theirs less ours",
-            tuple(
-                t_part(
+            [
+                Part.gap(
                     f"{ours} over {rival}, {setting}",
                     *kept.gap(ours, rival, DATA, setting, "late distance"),
                     least=GOOD,
@@ -330,7 +275,7 @@ def judge_figure3(summary: pd.DataFrame) -> list[Conclusion]:
                 for ours in NEW
                 for rival in EARLIER
                 for setting in COSTLY
-            ),
+            ],
             "Only a loss whose minimiser is the Bayes rule needs no search. AdaBoost started from "
             "cost-proportional weights has one too, and is not among the paper's rivals.",
             said=(
@@ -343,23 +288,23 @@ def judge_figure3(summary: pd.DataFrame) -> list[Conclusion]:
     ]
 
 
-def judge_table2(summary: pd.DataFrame) -> list[Conclusion]:
+def judge_table2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     """Section 5.2: the new algorithms on ten sets, by the paper's search and by an honest one."""
     found = []
     for metric, words in PROTOCOLS.items():
-        table, own = by_set(summary, metric), metric == HEAD
+        table = by_set(summary, metric)
         paper = table[[*NEW, *EARLIER]]
         tops = paper[list(EARLIER)].min(axis=1)
         rest: dict[str, Any] = {
-            "own": own,
-            "missing": tuple(name for name in SETS if name not in table.index),
+            "own": metric == HEAD,
+            "missing": [name for name in SETS if name not in table.index],
         }
         found += [
             Conclusion(
                 "The new algorithms have a smaller median loss than all earlier ones.",
                 "an earlier algorithm that ranks before a new one",
                 f"Friedman and Nemenyi over the ten sets, {words}: difference of mean ranks",
-                tuple(rank_parts(paper, [(a, b) for a in NEW for b in EARLIER])),
+                rank_parts(paper, [(a, b) for a in NEW for b in EARLIER]),
                 "On the small sets CS-AdaBoost and CS-RealBoost soon make no misses in training; "
                 "the rounds after that remove false alarms alone, and pay with misses on test "
                 "rows. Fewer rounds spare them, and lines of one feature, CS-LogitBoost's, do not "
@@ -378,7 +323,7 @@ def judge_table2(summary: pd.DataFrame) -> list[Conclusion]:
                 "Each new algorithm is below all earlier ones on 60 to 90 % of the sets.",
                 "a share of sets below 0.6",
                 f"Sign test over the ten sets, {words}: share of sets",
-                tuple(share_part(name, wins(table[name], tops), least=0.6) for name in NEW),
+                [Part.share(name, wins(table[name], tops), least=0.6) for name in NEW],
                 "Seven rivals are beaten at once only if the best of them is, and the least of "
                 "seven noisy figures is low: most sets have fewer than 400 rows.",
                 **rest,
@@ -392,21 +337,7 @@ def judge_table2(summary: pd.DataFrame) -> list[Conclusion]:
                 "CS-RealBoost is the best on 7 of 10 sets, CS-LogitBoost on the other 3.",
                 "another algorithm that is the best on more sets",
                 f"Sign test over the ten sets, {words}: share of sets on which it is the best",
-                (
-                    share_part(
-                        NEW[1],
-                        wins(table[NEW[1]], paper.drop(columns=NEW[1]).min(axis=1)),
-                        least=0.7,
-                    ),
-                    share_part(
-                        f"{NEW[1]} or {NEW[2]}",
-                        wins(
-                            paper[[*NEW[1:]]].min(axis=1),
-                            paper.drop(columns=[*NEW[1:]]).min(axis=1),
-                        ),
-                        least=0.9,
-                    ),
-                ),
+                [_best(paper, [NEW[1]], 0.7), _best(paper, [*NEW[1:]], 0.9)],
                 "The report does not say how many bins its histograms have, how they are smoothed, "
                 "or how many rounds were run, and on sets of this size CS-RealBoost depends on all "
                 "three.",
@@ -429,12 +360,18 @@ def judge_table2(summary: pd.DataFrame) -> list[Conclusion]:
             "from cost-proportional weights.",
             "one of these that ranks before a new one",
             "Friedman and Nemenyi over the ten sets: difference of mean ranks",
-            tuple(rank_parts(table[[*NEW, *ADDED]], [(a, b) for a in NEW for b in ADDED])),
+            rank_parts(table[[*NEW, *ADDED]], [(a, b) for a in NEW for b in ADDED]),
             "Cost-proportional initial weights also minimise a loss whose minimiser is the Bayes "
             "rule, with the same stumps and AdaBoost's own step.",
             own=False,
         ),
     ]
+
+
+def _best(table: pd.DataFrame, names: list[str], least: float) -> Part:
+    """On how many sets one of some algorithms is below all others."""
+    others = table.drop(columns=names).min(axis=1)
+    return Part.share(" or ".join(names), wins(table[names].min(axis=1), others), least=least)
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -478,12 +415,7 @@ class Table2(Item):
 
     def tasks(self, mode: Mode) -> list[Task]:
         sets = SETS if mode == "full" else ("liver", "echocardiogram")
-        return [
-            Task(self.paper, "table2", dataset, algorithm, "", split)  # table1 reads them too
-            for dataset in sets
-            for algorithm in ALGORITHMS
-            for split in range(FOLDS)
-        ]
+        return self.grid(sets, ALGORITHMS, splits=FOLDS)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Counts of the test fold by training cost, and ε of the inner search."""
@@ -514,56 +446,48 @@ class Table2(Item):
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Per set and algorithm the mean over f; per f the median over the sets."""
-        sums = rows.groupby(["dataset", "algorithm", "metric"], sort=False)["value"].agg(
-            ["sum", "count"]
-        )
-        tidy: list[tuple[str, str, str, str, float, int]] = []
-        for key, own in sums.groupby(["dataset", "algorithm"], sort=False):
-            dataset, algorithm = map(str, key)
-            values, n = own["sum"].droplevel([0, 1]), int(own["count"].max())
-            per_f = _per_factor(values)
+        keys = ["dataset", "algorithm", "metric"]
+        sums = rows.groupby(keys, sort=False)["value"].sum()
+        found = []
+        for (dataset, algorithm), own in sums.groupby(keys[:2], sort=False):
+            n = rows[(rows["dataset"] == dataset) & (rows["algorithm"] == algorithm)]["split"]
+            values = _per_factor(own.droplevel([0, 1]))
             for metric in PROTOCOLS:
-                tidy += [
-                    (dataset, algorithm, f"f={f}", metric, per_f[metric, f], n) for f in FACTORS
-                ]
-        columns = ["dataset", "algorithm", "setting", "metric", "value", "n"]
-        epsilon = pd.DataFrame(tidy, columns=columns).assign(statistic="mean")
-        by_set = (
-            epsilon.groupby(["dataset", "algorithm", "metric"], sort=False)
-            .agg(value=("value", "mean"), n=("n", "max"))
-            .reset_index()
-            .assign(setting=MEAN, statistic="mean")
-        )
-        everywhere = pd.concat([epsilon, by_set], ignore_index=True)
+                by_f = [(f"f={f}", values[metric, f]) for f in FACTORS]
+                by_f.append((MEAN, float(np.mean([value for _, value in by_f]))))
+                place = (dataset, algorithm, metric, n.nunique())
+                found += [(*place, setting, value) for setting, value in by_f]
+        every = pd.DataFrame(found, columns=[*keys, "n", "setting", "value"])
+        by_set = every[every["setting"] == MEAN].assign(statistic="mean")
+        order = pd.concat([every[every["setting"] != MEAN], by_set])
         medians = (
-            everywhere.groupby(["algorithm", "setting", "metric"], sort=False)
+            order.groupby(["algorithm", "setting", "metric"], sort=False)
             .agg(value=("value", "median"), n=("value", "size"))
             .reset_index()
             .assign(dataset="all", statistic="median")
         )
-        return pd.concat([by_set, medians], ignore_index=True)[SUMMARY_COLUMNS]
+        return pd.concat([by_set, medians], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         wide = by_set(summary, HEAD)
         lines = {name: wide.loc[name].round(1).to_dict() for name in wide.index}
         for metric, words in PROTOCOLS.items():
             own = by_set(summary, metric)
+            paper, rest = own[[*NEW, *EARLIER]], own[[*NEW, *ADDED]]
+            tops = paper.eq(paper.min(axis=1), axis=0).sum()  # ties count
+            below = rest.lt(own[list(EARLIER)].min(axis=1), axis=0).sum()
             lines[f"median ε: {words}"] = own.median().round(1).to_dict()
-            lines[f"sets with the lowest ε of the paper's: {words}"] = count_tops(own).to_dict()
-            lines[f"sets with ε below all earlier: {words}"] = count_wins(own).to_dict()
+            lines[f"sets with the lowest ε of the paper's: {words}"] = tops.to_dict()
+            lines[f"sets with ε below all earlier: {words}"] = below.to_dict()
         printed = self.printed().set_index("algorithm")["value"].astype(int)
         lines["sets with the lowest ε: paper"] = printed.to_dict()
-        table = pd.DataFrame(
-            [{name: line.get(name, "") for name in wide.columns} for line in lines.values()],
-            dtype=object,
-        )
+        cells = [[line.get(name, "") for name in wide.columns] for line in lines.values()]
+        table = pd.DataFrame(cells, columns=wide.columns, dtype=object)
         table.insert(0, "data set", list(lines))
         return table
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        from matplotlib.figure import Figure as Canvas
-
-        figure = Canvas(figsize=(9.2, 4.2), layout="constrained")
+        figure = Figure(figsize=(9.2, 4.2), layout="constrained")
         medians = summary[(summary["dataset"] == "all") & (summary["setting"] != MEAN)]
         for ax, metric in zip(figure.subplots(1, 2), (HEAD, OTHERS[-1]), strict=True):
             own = medians[medians["metric"] == metric]
@@ -571,17 +495,12 @@ class Table2(Item):
                 index="f", columns="algorithm", values="value"
             )
             lines = {name: wide[name].to_numpy() for name in ALGORITHMS if name in wide}
-            CostFactorDisplay(
-                wide.index.to_numpy(),
-                lines,
-                value_name="median ε over the sets",
-                factor_name="cost factor f",
-            ).plot(ax)
+            words = ("median ε over the sets", "cost factor f")
+            CostFactorDisplay(wide.index.to_numpy(), lines, None, *words).plot(ax)
             ax.set_title(PROTOCOLS[metric], fontsize=10)
         return figure
 
-    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_table2(summary)
+    conclusions = judge_table2
 
 
 class Table1(Table2):
@@ -601,12 +520,10 @@ class Table1(Table2):
         """ε and Ĉ1 by f."""
         own = (rows["dataset"] == "cleveland") & (rows["algorithm"] == NEW[1])
         sums = rows[own].groupby("metric")["value"].sum()
-        per_f = _per_factor(sums) if len(sums) else {}
         kept = [
-            ("cleveland", NEW[1], f"f={f}", name, "mean", per_f[metric, f], FOLDS)
-            for f in FACTORS
-            for name, metric in (("min ε", HEAD), ("training C1", "training C1"))
-            if (metric, f) in per_f
+            ("cleveland", NEW[1], f"f={f}", metric.partition(",")[0], "mean", value, FOLDS)
+            for (metric, f), value in (_per_factor(sums) if len(sums) else {}).items()
+            if metric in (HEAD, "training C1")
         ]
         return pd.DataFrame(kept, columns=SUMMARY_COLUMNS)
 
@@ -679,12 +596,7 @@ class Figure2(Item):
 
     def tasks(self, mode: Mode) -> list[Task]:
         costs = self.costs if mode == "full" else (0.2, 1.0, 5.0, 20.0)
-        return [
-            Task(self.paper, self.name, DATA, algorithm, f"C1={C1:g}", split)
-            for split in range(5 if mode == "full" else 1)
-            for C1 in costs
-            for algorithm in NEW
-        ]
+        return self.grid([DATA], NEW, [f"C1={C1:g}" for C1 in costs], 5 if mode == "full" else 1)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """``crossing``, its ``distance`` from the Bayes rule's, and ``cost ratio``."""
@@ -714,9 +626,7 @@ class Figure2(Item):
         return wide.rename_axis(index="C1", columns=None).round(3).reset_index()
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        from matplotlib.figure import Figure as Canvas
-
-        figure = Canvas(figsize=(8.4, 3.8), layout="constrained")
+        figure = Figure(figsize=(8.4, 3.8), layout="constrained")
         left, right = figure.subplots(1, 2)
         wide = by_cost(summary, "crossing", "mean")
         line = np.linspace(-2.6, 2.6, 201)
@@ -736,8 +646,7 @@ class Figure2(Item):
         right.legend(frameon=False, fontsize=9)
         return figure
 
-    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_figure2(summary)
+    conclusions = judge_figure2
 
 
 class Figure3(Item):
@@ -773,12 +682,7 @@ class Figure3(Item):
     )  # fmt: skip
 
     def tasks(self, mode: Mode) -> list[Task]:
-        return [
-            Task(self.paper, self.name, DATA, algorithm, setting, split)
-            for split in range(6 if mode == "full" else 1)
-            for setting in ("C1=5", "C1=20")
-            for algorithm in ALGORITHMS
-        ]
+        return self.grid([DATA], ALGORITHMS, COSTLY, 6 if mode == "full" else 1)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Crossings by round (``x@1`` to ``x@50``) at the best training cost, and figures of it."""
@@ -818,40 +722,39 @@ class Figure3(Item):
         figures = super().summarise(rows[~is_curve])
         curve = rows[is_curve & (rows["split"] == rows["split"].min())]
         pairs = [(ours, rival) for ours in NEW for rival in EARLIER]
-        parts = [
+        parts: list[pd.DataFrame] = [
             figures,
             paired(rows, "late distance", pairs, 0.0),
             curve.assign(statistic="first", n=1)[SUMMARY_COLUMNS],
         ]
-        together: pd.DataFrame = pd.concat(parts, ignore_index=True)
-        return together
+        return pd.concat(parts, ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         printed = self.printed().set_index(["setting", "algorithm", "metric"])["value"]
         lines = []
         for setting in COSTLY:
-            own = by_algorithm(summary, setting)
-            for name in (name for name in ALGORITHMS if name in own.index):
-                ours = own.loc[name]
-                line = {
-                    "setting": setting,
-                    "algorithm": name,
-                    "x*, round 50": ours["crossing"],
-                    "x*, Bayes": bayes_threshold(cost_of(setting)),
-                    "x*, paper": printed.get((setting, name, "crossing")),
-                    "training C1": ours["training C1"],
-                    "training C1, paper": printed.get((setting, name, "training C1")),
-                    "swing": ours["swing"],
-                    "cost / Bayes": ours["cost ratio"],
-                    "x* at the true cost": ours.get("crossing at the true cost"),
-                }
-                lines.append(line)
+            own = summary[(summary["setting"] == setting) & (summary["statistic"] == "median")]
+            medians = own.pivot(index="algorithm", columns="metric", values="value")
+            for name in (name for name in ALGORITHMS if name in medians.index):
+                ours = medians.loc[name]
+                lines.append(
+                    {
+                        "setting": setting,
+                        "algorithm": name,
+                        "x*, round 50": ours["crossing"],
+                        "x*, Bayes": bayes_threshold(cost_of(setting)),
+                        "x*, paper": printed.get((setting, name, "crossing")),
+                        "training C1": ours["training C1"],
+                        "training C1, paper": printed.get((setting, name, "training C1")),
+                        "swing": ours["swing"],
+                        "cost / Bayes": ours["cost ratio"],
+                        "x* at the true cost": ours.get("crossing at the true cost"),
+                    }
+                )
         return pd.DataFrame(lines).round(3)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        from matplotlib.figure import Figure as Canvas
-
-        figure = Canvas(figsize=(9.2, 4.4), layout="constrained")
+        figure = Figure(figsize=(9.2, 4.4), layout="constrained")
         curves = summary[summary["statistic"] == "first"]
         for ax, setting in zip(figure.subplots(1, 2), ("C1=5", "C1=20"), strict=True):
             own = curves[curves["setting"] == setting]
@@ -864,8 +767,7 @@ class Figure3(Item):
             ax.set_title(setting.replace("=", " = "), fontsize=10)
         return figure
 
-    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_figure3(summary)
+    conclusions = judge_figure3
 
 
 def _printed_details(task: Task, by_cost: Mapping[float, Floats]) -> dict[str, float]:

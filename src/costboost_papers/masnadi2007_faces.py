@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from costboost import algorithms
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.algorithms import (
-    AdaBoostCClassifier,
-    AdaC1Classifier,
-    AdaC2Classifier,
-    AdaC3Classifier,
-    AdaCostClassifier,
-    AsymmetricAdaBoostClassifier,
-    CSAdaBoostClassifier,
-    CSB0Classifier,
-    CSB1Classifier,
-    CSB2Classifier,
-    CSLogitBoostClassifier,
-    CSRealBoostClassifier,
-)
 from costboost.boosting.votes import BinaryProblem
-from costboost.datasets.files import _folder
 from costboost.learners.base import Rows
 from costboost.losses.base import cost_pair
-from costboost_papers.grading import WORTHWHILE, Conclusion, Kept, Part, paired, t_part
-from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task, mean_and_error, plus_minus
-from costboost_papers.protocol import holdout, quiet
+from costboost_papers.grading import WORTHWHILE, Conclusion, Kept, Part, paired
+from costboost_papers.item import Item, Mode, Task, mean_and_error, plus_minus
+from costboost_papers.plots import CostFactorDisplay
+from costboost_papers.protocol import data_file, holdout, quiet
 from costboost_papers.vision import HaarStump, background_windows, face_windows
 from costboost_papers.vision.features import Windows
 from costboost_papers.vision.haar_stump import HaarEnsemble, boost_together
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-else:
-    from costboost_papers._lazy import pd
-
 
 # --- methods -------------------------------------------------------------------------------------
 
@@ -50,18 +31,21 @@ else:
 # of its Algorithms 1 and 2, the defaults of the class elsewhere.
 _STUMP = {"estimator": "stump"}
 _RECIPES: dict[str, tuple[type[Any], dict[str, str]]] = {
-    "CS-AdaBoost": (CSAdaBoostClassifier, {**_STUMP, "init": "balanced"}),
-    "CS-RealBoost": (CSRealBoostClassifier, {"estimator": "histogram", "init": "balanced"}),
-    "CS-LogitBoost": (CSLogitBoostClassifier, {"estimator": "line"}),
-    "CSB0": (CSB0Classifier, _STUMP),
-    "CSB1": (CSB1Classifier, _STUMP),
-    "CSB2": (CSB2Classifier, _STUMP),
-    "AdaC1": (AdaC1Classifier, _STUMP),
-    "AdaC2": (AdaC2Classifier, _STUMP),
-    "AdaC3": (AdaC3Classifier, _STUMP),
-    "AdaCost": (AdaCostClassifier, _STUMP),
-    "AsymBoost": (AsymmetricAdaBoostClassifier, _STUMP),
-    "AdaBoostC": (AdaBoostCClassifier, _STUMP),
+    "CS-AdaBoost": (algorithms.CSAdaBoostClassifier, {**_STUMP, "init": "balanced"}),
+    "CS-RealBoost": (
+        algorithms.CSRealBoostClassifier,
+        {"estimator": "histogram", "init": "balanced"},
+    ),
+    "CS-LogitBoost": (algorithms.CSLogitBoostClassifier, {"estimator": "line"}),
+    "CSB0": (algorithms.CSB0Classifier, _STUMP),
+    "CSB1": (algorithms.CSB1Classifier, _STUMP),
+    "CSB2": (algorithms.CSB2Classifier, _STUMP),
+    "AdaC1": (algorithms.AdaC1Classifier, _STUMP),
+    "AdaC2": (algorithms.AdaC2Classifier, _STUMP),
+    "AdaC3": (algorithms.AdaC3Classifier, _STUMP),
+    "AdaCost": (algorithms.AdaCostClassifier, _STUMP),
+    "AsymBoost": (algorithms.AsymmetricAdaBoostClassifier, _STUMP),
+    "AdaBoostC": (algorithms.AdaBoostCClassifier, _STUMP),
 }
 ALGORITHMS = tuple(_RECIPES)
 NEW = ALGORITHMS[:3]
@@ -99,15 +83,7 @@ TEST_SHARE = 3832 / 9832
 TEST_TO_TRAIN = 3832 / 6000
 
 
-def faces_file() -> Path | None:
-    """Where the face set is, or None: `cbcl_faces.npz` in the folder of the benchmark files."""
-    folder = _folder(None, missing_ok=True)
-    path = None if folder is None else folder / FILE
-    return path if path is not None and path.is_file() else None
-
-
-@dataclass(frozen=True, eq=False)
-class Draw:
+class Draw(NamedTuple):
     """Windows to train on, with equal class sizes, and windows to test on; 1 is a face."""
 
     train: Floats  # (n, h, w)
@@ -142,7 +118,7 @@ def draw(mode: Mode, setting: str, seed: int) -> Draw:
 
 
 def _known_file() -> Path:
-    path = faces_file()
+    path = data_file(FILE)
     if path is None:
         raise FileNotFoundError(
             f"figure4 of masnadi2007 needs the file {FILE}, the MIT CBCL face set, which is for "
@@ -188,36 +164,6 @@ def scores_of_all(
 # --- costs ---------------------------------------------------------------------------------------
 
 
-class Sweep(NamedTuple):
-    """A detector on some windows at every threshold, from the highest down."""
-
-    thresholds: Floats  # (m,) flagged is what scores at least this
-    false_alarms: Floats  # (m,)
-    misses: Floats  # (m,)
-
-    def costs(self, factor: float) -> Floats:
-        """False alarms + factor x misses."""
-        return np.asarray(self.false_alarms + factor * self.misses)
-
-    def at(self, threshold: float, factor: float) -> float:
-        """The cost at a threshold."""
-        # Thresholds fall: the last one that is not below the wanted one flags the same windows.
-        place = np.searchsorted(-self.thresholds, -threshold, side="right") - 1
-        return float(self.costs(factor)[place])
-
-
-def _sweep(face: AnyArray, scores: Floats, alarm: float) -> Sweep:
-    """All thresholds that decide differently; a false alarm counts ``alarm``."""
-    order = np.argsort(-scores, kind="stable")
-    values, faces = scores[order], face[order]
-    last = np.flatnonzero(np.append(values[1:] != values[:-1], True))  # of equal scores
-    found = np.append(0, np.cumsum(faces)[last])
-    alarms = np.append(0, np.cumsum(~faces)[last])
-    below = np.append(values[last][1:], -np.inf)
-    middles = np.where(np.isinf(below), -np.inf, 0.5 * (values[last] + below))
-    return Sweep(np.append(np.inf, middles), alarm * alarms, (faces.sum() - found).astype(float))
-
-
 def _alarm(face: AnyArray) -> float:
     """What a false alarm counts, as if the classes had equal sizes."""
     return float(face.sum() / max((~face).sum(), 1))
@@ -229,30 +175,44 @@ def cost_at(truth: ArrayLike, scores: ArrayLike, factor: float, threshold: float
     return float((flagged & ~face).sum() * _alarm(face) + factor * (~flagged & face).sum())
 
 
+def _sweep(face: AnyArray, scores: Floats, alarm: float) -> tuple[Floats, Floats, Floats]:
+    """Thresholds that decide differently, from the highest down, false alarms and misses there."""
+    order = np.argsort(-scores, kind="stable")
+    values, faces = scores[order], face[order]
+    last = np.flatnonzero(np.append(values[1:] != values[:-1], True))  # of equal scores
+    found = np.append(0, np.cumsum(faces)[last])
+    alarms = np.append(0, np.cumsum(~faces)[last])
+    below = np.append(values[last][1:], -np.inf)
+    middles = np.where(np.isinf(below), -np.inf, 0.5 * (values[last] + below))
+    return np.append(np.inf, middles), alarm * alarms, (faces.sum() - found).astype(float)
+
+
 def least_costs(truth: ArrayLike, scores: ArrayLike, factors: ArrayLike) -> Floats:
     """The least cost over all thresholds and detectors by factor: sees what it is measured on."""
     face = np.asarray(truth) == 1
-    sweeps = [_sweep(face, row, _alarm(face)) for row in np.asarray(scores)]
-    return np.array([min(s.costs(f).min() for s in sweeps) for f in np.asarray(factors)])
+    sweeps = [_sweep(face, row, _alarm(face))[1:] for row in np.asarray(scores)]
+    return np.array([min((a + f * m).min() for a, m in sweeps) for f in np.asarray(factors)])
 
 
 def halves_costs(truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, seed: int) -> Floats:
     """Detector and threshold chosen on one half of the windows, tried on the other, both ways."""
-    face, table, wanted = np.asarray(truth) == 1, np.asarray(scores), np.asarray(factors)
+    face, wanted = np.asarray(truth) == 1, np.asarray(factors)
     parts = holdout(np.asarray(truth), 0.5, seed)
-    total = np.zeros(len(wanted))
+    alarm, total = _alarm(face), np.zeros(len(wanted))
     for choose, measure in (parts, parts[::-1]):
         for k, factor in enumerate(wanted):
             least, found = np.inf, 0.0
-            for row in table:
-                here = _sweep(face[choose], row[choose], _alarm(face))
-                costs = here.costs(factor)
+            for row in np.asarray(scores):
+                thresholds, alarms, misses = _sweep(face[choose], row[choose], alarm)
+                costs = alarms + factor * misses
                 if costs.min() < least - 1e-9:
                     least = costs.min()
                     ties = np.flatnonzero(costs <= least + 1e-9)
-                    middle = here.thresholds[ties[(len(ties) - 1) // 2]]
-                    there = _sweep(face[measure], row[measure], _alarm(face))
-                    found = there.at(middle, factor)
+                    middle = thresholds[ties[(len(ties) - 1) // 2]]
+                    there, alarms, misses = _sweep(face[measure], row[measure], alarm)
+                    # The lowest threshold there that is not below the chosen one.
+                    place = np.searchsorted(-there, -middle, side="right") - 1
+                    found = float(alarms[place] + factor * misses[place])
             total[k] += found
     return total
 
@@ -277,51 +237,25 @@ def trained(factor: int, rounds: int, C1: float) -> str:
     return f"ε@{factor}, {rounds} rounds, Ĉ1={C1:g}"
 
 
-# -- reading a summary ----------------------------------------------------------------------------
-
-
-def reader(summary: pd.DataFrame, setting: str) -> Callable[..., float]:
-    """(algorithm, metric, statistic) -> value on one test set; NaN where there is none."""
-    kept, dataset = Kept(summary), str(summary["dataset"].iloc[0])
-
-    def value(algorithm: str, metric: str, statistic: str = "mean") -> float:
-        return kept.value(dataset, algorithm, setting, metric, statistic)
-
-    return value
-
-
 def rounds_of(summary: pd.DataFrame) -> list[int]:
     """The numbers of rounds in a summary."""
     found = summary["metric"].str.extract(r"^min ε@\d+, (\d+) rounds$")[0].dropna()
     return sorted(found.astype(int).unique().tolist())
 
 
-def costs_of(summary: pd.DataFrame) -> list[float]:
-    """The training costs in a summary."""
-    found = summary["metric"].str.extract(r"Ĉ1=(.+)$")[0].dropna()
-    return sorted(found.astype(float).unique().tolist())
-
-
-def methods_of(summary: pd.DataFrame) -> list[str]:
-    """The methods in a summary, in the order of the paper."""
-    known = set(summary["algorithm"])
-    return [method for method in METHODS if method in known]
-
-
 def settings_of(summary: pd.DataFrame) -> list[str]:
     """The test sets in a summary, the paper's kind first."""
-    known = set(summary["setting"])
-    return [name for name in (HELD_OUT, TEST) if name in known]
+    return [name for name in (HELD_OUT, TEST) if name in set(summary["setting"])]
 
 
-def verdicts(summary: pd.DataFrame) -> list[Conclusion]:
+def verdicts(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     """What section 5.2 says of the faces, on random splits as the paper has them."""
     if HELD_OUT not in set(summary["setting"]):
         return []
     dataset = str(summary["dataset"].iloc[0])
     count, kept = rounds_of(summary)[-1], Kept(summary)
     place = (dataset, OURS, HELD_OUT, RISE)
-    mean, half = kept.value(*place), kept.half(*place, TEST_TO_TRAIN)
+    mean, half = kept.interval(*place, test_to_train=TEST_TO_TRAIN)
     rise = Part("f = 10 to 100", mean, mean - half, mean + half, 0.0, np.log10(2.0))
     return [
         Conclusion(
@@ -329,7 +263,7 @@ def verdicts(summary: pd.DataFrame) -> list[Conclusion]:
             "a best Ĉ1 that does not rise with f",
             f"Corrected t over the random splits, threshold 0, {count} rounds: rise of log10 of "
             "the best Ĉ1",
-            (rise,),
+            [rise],
             "Once the training rows are separated, a large Ĉ1 works the wrong way: exp(-Ĉ1 F) is "
             "small for a face at a small F already, while others need a large -F, so the boundary "
             "moves towards the faces.",
@@ -353,21 +287,19 @@ def _judge(
 ) -> list[Conclusion]:
     """Which method has the lower ε, by one way to choose Ĉ1 and threshold."""
 
-    def worse(
-        pairs: Iterable[tuple[str, str]], factors: Sequence[int] = FACTORS
-    ) -> tuple[Part, ...]:
-        return tuple(
+    def worse(pairs: Iterable[tuple[str, str]], factors: Sequence[int] = FACTORS) -> list[Part]:
+        return [
             kept.less(
                 *(ours, rival, dataset, HELD_OUT, metric(f, count)),
                 name=f"{rival} against {ours}, f={f}",
             )
             for ours, rival in pairs
             for f in factors
-        )
+        ]
 
     def twice(rival: str, f: int) -> Part:
         gap, half = kept.gap(OURS, rival, dataset, HELD_OUT, f"log2 {metric(f, count)}")
-        return t_part(f"{rival}, f={f}", gap - 1.0, half, least=0.0)
+        return Part.gap(f"{rival}, f={f}", gap - 1.0, half, least=0.0)
 
     setup = f"Corrected t over the random splits, {count} rounds, Ĉ1 and threshold chosen {where}"
     test = f"{setup}: share of the other's ε"
@@ -388,7 +320,7 @@ def _judge(
             "Methods that leave α out of the weights, CSB0 and CSB1, do extremely poorly.",
             f"ε below twice {OURS}'s",
             f"{setup}: log2 of the ratio of ε, less 1",
-            tuple(twice(name, f) for name in ("CSB0", "CSB1") for f in FACTORS),
+            [twice(name, f) for name in ("CSB0", "CSB1") for f in FACTORS],
             "With others at cost 1, CSB0 moves weight only where a face is missed: a false alarm "
             "never counts more in the next round. CSB1's weights fall by exp(-1) where a rule is "
             "right, whatever its vote, which is enough to make later rules differ.",
@@ -486,12 +418,9 @@ class Figure4(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        return [
-            Task(self.paper, self.name, DATA[mode], _ALL, setting, split)
-            for (kind, setting), n_draws in DRAWS.items()
-            if kind == mode
-            for split in range(n_draws)
-        ]
+        draws = [(setting, n) for (kind, setting), n in DRAWS.items() if kind == mode]
+        grids = [self.grid([DATA[mode]], [_ALL], [setting], n) for setting, n in draws]
+        return [task for grid in grids for task in grid]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """``method: ε`` by factor and rounds: the least, the honest one, and by Ĉ1."""
@@ -536,44 +465,39 @@ class Figure4(Item):
             gaps.append(paired(logs, f"log2 {metric}", poor, TEST_TO_TRAIN))
         spread = Item.summarise(self, _rises(tidy, count))
         means = mean_and_error(tidy, tidy["metric"].unique().tolist())
-        return pd.concat([means, spread, *gaps], ignore_index=True)[SUMMARY_COLUMNS]
+        return pd.concat([means, spread, *gaps], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        rows = []
+        kept, dataset, rows = Kept(summary), str(summary["dataset"].iloc[0]), []
         for setting in settings_of(summary):
-            value = reader(summary, setting)
             for count in rounds_of(summary):
-                for method in methods_of(summary):
-                    row: dict[str, Any] = {
-                        "tested on": setting,
-                        "rounds": count,
-                        "method": method,
-                    }
+                for method in (name for name in METHODS if name in set(summary["algorithm"])):
+                    row = {"tested on": setting, "rounds": count, "method": method}
                     for words, metric in (("min ε", minimum), ("ε, other half", halves)):
                         for f in FACTORS:
-                            name = metric(f, count)
-                            mean, error = (value(method, name, s) for s in ("mean", "se"))
+                            place = (dataset, method, setting, metric(f, count))
+                            mean, error = kept.value(*place), kept.value(*place, statistic="se")
                             row[f"{words}, f={f}"] = plus_minus(mean, error, 1)
                     rows.append(row)
         return pd.DataFrame(rows)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        from matplotlib.figure import Figure as Canvas
-
-        from costboost_papers.plots import CostFactorDisplay
-
+        kept, dataset = Kept(summary), str(summary["dataset"].iloc[0])
+        costs = summary["metric"].str.extract(r"Ĉ1=(.+)$")[0].dropna().astype(float).unique()
         settings, count = settings_of(summary), rounds_of(summary)[-1]
-        figure = Canvas(figsize=(10.0, 4.2 * len(settings)), layout="constrained")
+        figure = Figure(figsize=(10.0, 4.2 * len(settings)), layout="constrained")
         axes = figure.subplots(len(settings), 2, squeeze=False)
         for (left, right), setting in zip(axes, settings, strict=True):
-            value = reader(summary, setting)
             by_cost = {
-                f"Ĉ1 = {C1:g}": [value(OURS, trained(f, count, C1)) for f in FACTORS]
-                for C1 in costs_of(summary)
+                f"Ĉ1 = {C1:g}": [
+                    kept.value(dataset, OURS, setting, trained(f, count, C1)) for f in FACTORS
+                ]
+                for C1 in sorted(costs)
             }
             by_method = {
-                method: [value(method, minimum(f, count)) for f in FACTORS]
-                for method in methods_of(summary)
+                method: [kept.value(dataset, method, setting, minimum(f, count)) for f in FACTORS]
+                for method in METHODS
+                if method in set(summary["algorithm"])
             }
             for ax, lines, words in (
                 (left, by_cost, f"ε of {OURS}, threshold 0"),
@@ -583,16 +507,13 @@ class Figure4(Item):
                 # A logarithmic axis of a decade or less would have one tick or none.
                 if max(values) > 30.0 * max(min(values), 1e-9):
                     ax.set_yscale("log")
-                CostFactorDisplay(
-                    FACTORS, lines, value_name=words, factor_name="cost factor f"
-                ).plot(ax)
+                CostFactorDisplay(FACTORS, lines, None, words, "cost factor f").plot(ax)
                 ax.set_xticks(FACTORS, [str(f) for f in FACTORS])
                 ax.minorticks_off()
                 ax.set_title(setting, fontsize=10)
         return figure
 
-    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return verdicts(summary)
+    conclusions = verdicts
 
 
 def _rises(rows: pd.DataFrame, count: int) -> pd.DataFrame:

@@ -4,67 +4,46 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from scipy.io import loadmat
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 
+from costboost import algorithms
 from costboost._typing import Floats, Ints
-from costboost.algorithms import (
-    AdaBoostCClassifier,
-    AdaC1Classifier,
-    AdaC2Classifier,
-    AdaC3Classifier,
-    AdaCostClassifier,
-    AsymmetricAdaBoostClassifier,
-    CSAdaBoostClassifier,
-    CSB0Classifier,
-    CSB1Classifier,
-    CSB2Classifier,
-)
-from costboost.datasets.files import _folder
-from costboost_papers.grading import (
-    WORTH,
-    Conclusion,
-    close_part,
-    rank_parts,
-    share_part,
-    t_half,
-    wins,
-)
-from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task, aggregated, wide
-from costboost_papers.protocol import capped, holdout, quiet
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-else:
-    from costboost_papers._lazy import pd
-
+from costboost_papers.grading import WORTH, Conclusion, Part, rank_parts, t_half, wins
+from costboost_papers.item import GROUP, Item, Mode, Task, aggregated, wide
+from costboost_papers.protocol import capped, data_file, holdout, quiet
 
 # --- methods -------------------------------------------------------------------------------------
 
 SUPPORTED = ("AdaMEC", "CGAda", "AsymAda")  # by all of the theory, says the paper
 BLIND = ("AdaBoost", "AdaMEC")  # trained without costs
 METHODS: dict[str, Any] = {
-    "AdaBoost": AdaBoostCClassifier(),
-    "AdaMEC": AdaBoostCClassifier(),
-    "CGAda": AdaBoostCClassifier(),
-    "AsymAda": AsymmetricAdaBoostClassifier(),
-    "AdaC1": AdaC1Classifier(),
-    "AdaC2": AdaC2Classifier(),
-    "AdaC3": AdaC3Classifier(),
-    "CSB0": CSB0Classifier(),
-    "CSB1": CSB1Classifier(),
-    "CSB2": CSB2Classifier(),
-    "AdaCost": AdaCostClassifier(),
-    "CSAda": CSAdaBoostClassifier(),
+    "AdaBoost": algorithms.AdaBoostCClassifier(),
+    "AdaMEC": algorithms.AdaBoostCClassifier(),
+    "CGAda": algorithms.AdaBoostCClassifier(),
+    "AsymAda": algorithms.AsymmetricAdaBoostClassifier(),
+    "AdaC1": algorithms.AdaC1Classifier(),
+    "AdaC2": algorithms.AdaC2Classifier(),
+    "AdaC3": algorithms.AdaC3Classifier(),
+    "CSB0": algorithms.CSB0Classifier(),
+    "CSB1": algorithms.CSB1Classifier(),
+    "CSB2": algorithms.CSB2Classifier(),
+    "AdaCost": algorithms.AdaCostClassifier(),
+    "CSAda": algorithms.CSAdaBoostClassifier(),
 }
 OTHERS = tuple(name for name in METHODS if name not in (*SUPPORTED, "AdaBoost"))
 PLAIN, CALIBRATED = "plain", "calibrated"
 _HALF = (1.5, 2.0, 2.5, 3.0, 5.0, 10.0, 20.0, 25.0, 50.0, 100.0)
 RATIOS = (*(round(1 / r, 3) for r in reversed(_HALF)), 1.0, *_HALF)  # of a miss to a false alarm
-FOLDER = "nikolaou2016"
 DATASETS = tuple(
     f"{name}.mat"
     for name in (
@@ -75,81 +54,24 @@ DATASETS = tuple(
 )  # fmt: skip
 
 
-class Effort(NamedTuple):
-    """How much of the protocol a mode runs."""
-
-    splits: int
-    ratios: tuple[float, ...]
-    rows: int  # for training, at most
-    rounds: int = 100
-
-
-EFFORTS: dict[Mode, Effort] = {
-    "quick": Effort(1, (0.1, 1.0, 10.0), 300, 20),
-    "full": Effort(4, RATIOS, 500),
+# Splits, cost ratios, rows for training at most, rounds.
+EFFORTS: dict[Mode, SimpleNamespace] = {
+    "quick": SimpleNamespace(splits=1, ratios=(0.1, 1.0, 10.0), rows=300, rounds=20),
+    "full": SimpleNamespace(splits=4, ratios=RATIOS, rows=500, rounds=100),
 }
 
 
 @cache
 def mat_data(name: str) -> tuple[Floats, Ints]:
     """A set of the authors: rows, and 1 where the label is 1."""
-    from scipy.io import loadmat
-
-    path = _folder(None) / FOLDER / name
-    if not path.is_file():
+    path = data_file(f"nikolaou2016/{name}")
+    if path is None:
         raise FileNotFoundError(
-            f"nikolaou2016 reads the data sets of its authors, and {path} is not there. Put their "
-            f".mat files into the folder {FOLDER} of the benchmark files."
+            f"nikolaou2016 reads the data sets of its authors, and {name} is not there. Put their "
+            ".mat files into the folder nikolaou2016 of the benchmark files."
         )
     found = loadmat(path)
     return found["data"].astype(float), (found["labels"].ravel() == 1).astype(np.intp)
-
-
-# --- verdicts ------------------------------------------------------------------------------------
-
-
-def judge(summary: pd.DataFrame) -> list[Conclusion]:
-    """Whether the three perform alike once calibrated, and better than all others."""
-    costs = wide(summary[summary["dataset"] != "all"], "cost")
-    plain, calibrated = (
-        pd.DataFrame(costs.xs(kind, level="setting")) for kind in (PLAIN, CALIBRATED)
-    )
-    missing = tuple(name for name in DATASETS if name not in calibrated.index)
-    alike = []
-    for ours, rival in combinations(SUPPORTED, 2):
-        gap = calibrated[rival] - calibrated[ours]
-        scale = float(calibrated[ours].mean())
-        mean, half = float(gap.mean()) / scale, t_half(float(gap.std()), len(gap)) / scale
-        alike.append(close_part(f"{ours} and {rival}", mean, half, WORTH))
-    return [
-        Conclusion(
-            "Once calibrated, AdaMEC, CGAda and AsymAda perform alike.",
-            f"a difference of more than {100 * WORTH:.0f} % of the mean cost",
-            f"t over the data sets, room to a difference of {100 * WORTH:.0f} % of the mean cost",
-            tuple(alike),
-            missing=missing,
-        ),
-        Conclusion(
-            "Once calibrated, AdaMEC, CGAda and AsymAda outperform the other variants "
-            f"({', '.join(OTHERS)}).",
-            "another calibrated variant that ranks before them, or as well as they do",
-            "Friedman and Nemenyi over the data sets, calibrated variants, ranks by mean cost",
-            tuple(rank_parts(calibrated.drop(columns="AdaBoost"), product(SUPPORTED, OTHERS))),
-            missing=missing,
-        ),
-        Conclusion(
-            "AdaMEC, CGAda and AsymAda need calibration for their best performance.",
-            "a lower cost without calibration, on most sets",
-            "Sign test over the data sets, calibrated below plain",
-            tuple(share_part(name, wins(calibrated[name], plain[name])) for name in SUPPORTED),
-            "The score of a calibrated variant is fitted on half of the rows. The test counts "
-            "sets, not by how much their costs differ: means may be lower all the same.",
-            missing=missing,
-        ),
-    ]
-
-
-# --- table ---------------------------------------------------------------------------------------
 
 
 class Ranks(Item):
@@ -178,13 +100,9 @@ class Ranks(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        splits = range(EFFORTS[mode].splits)
-        return [
-            Task(self.paper, self.name, dataset, algorithm, setting, split)
-            for dataset, split, setting in product(DATASETS, splits, (PLAIN, CALIBRATED))
-            for algorithm in METHODS
-            if (algorithm, setting) != ("AdaBoost", CALIBRATED)  # that is AdaMEC
-        ]
+        tasks = self.grid(DATASETS, METHODS, (PLAIN, CALIBRATED), EFFORTS[mode].splits)
+        same = ("AdaBoost", CALIBRATED)  # that is AdaMEC
+        return [task for task in tasks if (task.algorithm, task.setting) != same]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """The cost for each ratio (``cost@10``), as a share of the highest possible."""
@@ -219,39 +137,29 @@ class Ranks(Item):
         own = aggregated(rows.assign(metric="cost"), mean="mean")
         overall = aggregated(rows.assign(metric="cost", dataset="all"), mean="mean")
         curves = aggregated(rows.assign(dataset="all"), mean="mean")
-        cells = rows.groupby(["dataset", "algorithm", "setting", "metric"], sort=False)
-        means = cells["value"].mean().reset_index()
+        means = rows.groupby(GROUP, sort=False)["value"].mean().reset_index()
         ranks = means.groupby(["dataset", "metric"])["value"].rank()
         ranked = aggregated(means.assign(value=ranks, metric="rank", dataset="all"), mean="mean")
-        return pd.concat([own, overall, curves, ranked], ignore_index=True)[SUMMARY_COLUMNS]
+        return pd.concat([own, overall, curves, ranked], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         lines = {
-            f"{metric}, {kind}": wide(summary, metric)
-            .reindex([("all", kind)])
-            .iloc[0]
-            .round(digits)
+            f"{metric}, {kind}": wide(summary, metric).T["all", kind].round(digits)
             for kind in (PLAIN, CALIBRATED)
             for metric, digits in (("cost", 4), ("rank", 1))
         }
-        table = pd.DataFrame(lines).reindex(list(METHODS)).rename_axis("variant")
-        return table.reset_index()
+        return pd.DataFrame(lines).reindex(list(METHODS)).rename_axis("variant").reset_index()
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        from matplotlib import pyplot
-
         rows = summary[summary["metric"].str.startswith("cost@")]
         names = rows["metric"].unique()
         ratios = [float(name.partition("@")[2]) for name in names]
-        curves = {
-            kind: part.pivot(index="metric", columns="algorithm", values="value").reindex(
-                index=names, columns=list(METHODS)
-            )
-            for kind, part in rows.groupby("setting")
-        }
         figure, panels = pyplot.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
         for ax, kind in zip(panels, (PLAIN, CALIBRATED), strict=True):
-            for number, (name, line) in enumerate(curves[kind].items()):
+            own = rows[rows["setting"] == kind]
+            curves = own.pivot(index="metric", columns="algorithm", values="value")
+            for number, name in enumerate(METHODS):
+                line = curves.reindex(index=names, columns=[name])[name]
                 style = "-" if name in SUPPORTED else ":" if number < 10 else "--"
                 ax.plot(ratios, line, style, color=f"C{number % 10}", label=name, lw=1.4)
             ax.set(title=kind, xscale="log", xlabel="cost of a miss, of a false alarm")
@@ -261,14 +169,48 @@ class Ranks(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge(summary)
+        costs = wide(summary[summary["dataset"] != "all"], "cost")
+        plain, calibrated = (
+            pd.DataFrame(costs.xs(kind, level="setting")) for kind in (PLAIN, CALIBRATED)
+        )
+        missing = [name for name in DATASETS if name not in calibrated.index]
+
+        def alike(ours: str, rival: str) -> Part:
+            gap, scale = calibrated[rival] - calibrated[ours], calibrated[ours].mean()
+            half = t_half(gap.std(), len(gap)) / scale
+            return Part.close(f"{ours} and {rival}", gap.mean() / scale, half, WORTH)
+
+        return [
+            Conclusion(
+                "Once calibrated, AdaMEC, CGAda and AsymAda perform alike.",
+                f"a difference of more than {100 * WORTH:.0f} % of the mean cost",
+                f"t over the data sets, room to a difference of {100 * WORTH:.0f} % of the mean "
+                "cost",
+                [alike(*pair) for pair in combinations(SUPPORTED, 2)],
+                missing=missing,
+            ),
+            Conclusion(
+                "Once calibrated, AdaMEC, CGAda and AsymAda outperform the other variants "
+                f"({', '.join(OTHERS)}).",
+                "another calibrated variant that ranks before them, or as well as they do",
+                "Friedman and Nemenyi over the data sets, calibrated variants, ranks by mean cost",
+                rank_parts(calibrated.drop(columns="AdaBoost"), product(SUPPORTED, OTHERS)),
+                missing=missing,
+            ),
+            Conclusion(
+                "AdaMEC, CGAda and AsymAda need calibration for their best performance.",
+                "a lower cost without calibration, on most sets",
+                "Sign test over the data sets, calibrated below plain",
+                [Part.share(name, wins(calibrated[name], plain[name])) for name in SUPPORTED],
+                "The score of a calibrated variant is fitted on half of the rows. The test counts "
+                "sets, not by how much their costs differ: means may be lower all the same.",
+                missing=missing,
+            ),
+        ]
 
 
 def _scores(model: Any, X: Floats, y: Ints, test: Ints, kept: Ints | None) -> Floats:
     """Platt's probabilities, by rows that were kept from the fit, or else the share of the vote."""
-    from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.frozen import FrozenEstimator
-
     if kept is not None:
         platt = CalibratedClassifierCV(FrozenEstimator(model), method="sigmoid", ensemble=False)
         return np.asarray(platt.fit(X[kept], y[kept]).predict_proba(X[test])[:, 1])

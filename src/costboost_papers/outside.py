@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+import pandas as pd
 from sklearn.base import clone
 
+from costboost import compare
+from costboost.datasets import load
 from costboost_papers.grading import paired
-from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task, cells, wide
+from costboost_papers.item import Item, Mode, Task, cells
 from costboost_papers.protocol import holdout, quiet
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from costboost_papers._lazy import pd
 
 
 class Savings(Item):
@@ -28,19 +26,11 @@ class Savings(Item):
     pairs: tuple[tuple[str, str], ...] = ()  # compared split by split: (ours, rival)
 
     def tasks(self, mode: Mode) -> list[Task]:
-        splits = range(2 if mode == "quick" else self.splits)
-        return [
-            Task(self.paper, self.name, name, method, "", split)
-            for name in self.datasets
-            for split in splits
-            for method in self.methods
-        ]
+        splits = 2 if mode == "quick" else self.splits
+        return self.grid(self.datasets, self.methods, splits=splits)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """1 - cost / cost of the better of the two constant decisions."""
-        from costboost import compare
-        from costboost.datasets import load
-
         data = load(task.dataset)
         with quiet():
             found = compare(
@@ -51,24 +41,24 @@ class Savings(Item):
                 n_jobs=1,
                 progress=False,
             )
-        (row,) = found.rows
-        return {"savings": float(row["savings"])}
+        return {"savings": float(found.rows[0]["savings"])}
+
+    @property
+    def ratio(self) -> float:
+        """Test rows by training rows."""
+        return self.test_share / (1 - self.test_share)
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean and deviation of each method; the differences of `pairs`."""
-        ratio = self.test_share / (1 - self.test_share)
-        gaps = paired(rows, "savings", self.pairs, ratio)
-        return pd.concat([super().summarise(rows), gaps], ignore_index=True)[SUMMARY_COLUMNS]
+        gaps = paired(rows, "savings", self.pairs, self.ratio)
+        return pd.concat([super().summarise(rows), gaps], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, spread = wide(summary, "savings"), wide(summary, "savings", "sd")
-        lines = [
-            [name, *cells(means, spread, (name, setting), list(self.methods), 3)]
-            for name, setting in means.index
-        ]
+        own = cells(summary, "savings", list(self.methods), 3, "sd")
+        lines = [[name, *own(name, "")] for name in summary["dataset"].unique()]
         return pd.DataFrame(lines, columns=["data set", *self.methods])
 
-    def missing(self, summary: pd.DataFrame) -> tuple[str, ...]:
+    def missing(self, summary: pd.DataFrame) -> list[str]:
         """Sets that were not run."""
-        known: Iterable[str] = set(summary["dataset"])
-        return tuple(name for name in self.datasets if name not in known)
+        known = set(summary["dataset"])
+        return [name for name in self.datasets if name not in known]

@@ -6,13 +6,15 @@ import inspect
 import io
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from PIL import Image
 from scipy.stats import kendalltau
 
 from costboost_papers import coverage, grading, registry
@@ -20,14 +22,7 @@ from costboost_papers.grading import Conclusion
 from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Options
 from costboost_papers.run import Store, checksum
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 # --- summary -------------------------------------------------------------------------------------
-
-_DIGITS = 6
-_RUNS = "runs.csv"
 
 
 @dataclass(frozen=True)
@@ -45,20 +40,10 @@ class Run:
     data: str = ""  # checksums of the benchmark files
 
 
-def summarise(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
-    """The item's compact table, its values rounded to 6 digits."""
-    summary = item.summarise(rows)
-    values = [_rounded(value) for value in summary["value"]]
-    return summary[SUMMARY_COLUMNS].assign(value=values).reset_index(drop=True)
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else float(value)
-
-
 def describe_run(item: Item, owner: Item, rows: pd.DataFrame, mode: Mode) -> Run:
     """The record of a run, from the raw rows of the item that owns them."""
     tasks = rows.drop_duplicates(["dataset", "algorithm", "setting", "split"])
+    sums = {name: checksum(name) for name in tasks["dataset"].unique()}
     return Run(
         paper=item.paper,
         item=item.name,
@@ -68,89 +53,77 @@ def describe_run(item: Item, owner: Item, rows: pd.DataFrame, mode: Mode) -> Run
         seconds=round(float(tasks["seconds"].sum()), 1),
         versions=" / ".join(sorted(set(tasks["versions"]))),
         commit=" / ".join(sorted(set(tasks["commit"]) - {""})),
-        data=" ".join(
-            f"{name}:{found}" for name in tasks["dataset"].unique() if (found := checksum(name))
-        ),
+        data=" ".join(f"{name}:{found}" for name, found in sums.items() if found),
     )
 
 
-def summary_path(folder: Path, item: Item) -> Path:
-    """Where the summary of an item is kept."""
-    return folder / f"{item.paper}-{item.name}.csv"
+def write_runs(folder: Path, runs: Mapping[tuple[str, str], Run]) -> None:
+    """Keep the records of the runs, in the order of their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    frame = pd.DataFrame([asdict(runs[key]) for key in sorted(runs)])
+    frame.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
+
+
+def read_runs(folder: Path) -> dict[tuple[str, str], Run]:
+    """The records that were kept, by (paper, item)."""
+    path = folder / "runs.csv"
+    if not path.is_file():
+        return {}
+    frame = pd.read_csv(path, keep_default_na=False, dtype={"commit": str})
+    runs = [Run(*row) for row in frame.itertuples(index=False, name=None)]
+    return {(run.paper, run.item): run for run in runs}
+
+
+def summarise(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
+    """The item's compact table, its values rounded to 6 digits."""
+    summary = item.summarise(rows)[SUMMARY_COLUMNS].reset_index(drop=True)
+    return summary.assign(value=[float(f"{value:.6g}") for value in summary["value"]])
 
 
 def write_summary(folder: Path, item: Item, summary: pd.DataFrame) -> Path:
     """Keep a summary; returns where."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = summary_path(folder, item)
-    summary.to_csv(path, index=False, lineterminator="\n", float_format=f"%.{_DIGITS}g")
+    path = folder / f"{item.paper}-{item.name}.csv"
+    summary.to_csv(path, index=False, lineterminator="\n", float_format="%.6g")
     return path
 
 
 def read_summary(folder: Path, item: Item) -> pd.DataFrame | None:
     """The summary that was kept, or None."""
-    path = summary_path(folder, item)
+    path = folder / f"{item.paper}-{item.name}.csv"
     if not path.is_file():
         return None
-    words = [column for column in SUMMARY_COLUMNS if column not in ("value", "n")]
-    return pd.read_csv(
-        path,
-        dtype=dict.fromkeys(words, str),
-        keep_default_na=False,
-        na_values={"value": ["", "nan"]},
-    )
-
-
-def write_runs(folder: Path, runs: dict[tuple[str, str], Run]) -> None:
-    """Keep the records of the runs, in the order of their names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    frame = pd.DataFrame([vars(runs[key]) for key in sorted(runs)])
-    frame.to_csv(folder / _RUNS, index=False, lineterminator="\n")
-
-
-def read_runs(folder: Path) -> dict[tuple[str, str], Run]:
-    """The records that were kept, by (paper, item)."""
-    path = folder / _RUNS
-    if not path.is_file():
-        return {}
-    frame = pd.read_csv(path, keep_default_na=False, dtype={"commit": str})
-    names = [str(name) for name in frame.columns]
-    lines = frame.itertuples(index=False, name=None)
-    runs = [Run(**dict(zip(names, row, strict=True))) for row in lines]
-    return {(run.paper, run.item): run for run in runs}
+    words, empty = dict.fromkeys(SUMMARY_COLUMNS[:5], str), {"value": ["", "nan"]}
+    return pd.read_csv(path, dtype=words, keep_default_na=False, na_values=empty)
 
 
 def ordering(item: Item, summary: pd.DataFrame) -> pd.DataFrame:
     """How far the algorithms stand in the paper's order: Kendall's tau."""
     # The metric is the item's ``tau_metric``, else the first printed one that the summary has too.
-    columns = ["metric", "dataset", "setting", "tau", "n"]
-    means = summary[summary["statistic"] == "mean"]
-    printed = item.printed()
+    means, printed = summary[summary["statistic"] == "mean"], item.printed()
     common = [metric for metric in printed["metric"].unique() if metric in set(means["metric"])]
-    metric = item.tau_metric or (common[0] if common else None)
+    metric = item.tau_metric or next(iter(common), None)
+    both = printed[printed["metric"] == metric].merge(
+        means[means["metric"] == metric],
+        on=["dataset", "algorithm", "setting"],
+        suffixes=("_printed", "_ours"),
+    )
     found = []
-    if metric is not None:
-        keys = ["dataset", "algorithm", "setting"]
-        both = printed[printed["metric"] == metric].merge(
-            means[means["metric"] == metric], on=keys, suffixes=("_printed", "_ours")
-        )
-        for (dataset, setting), group in both.groupby(["dataset", "setting"], sort=False):
-            spread = group[["value_printed", "value_ours"]].nunique().min()
-            if len(group) >= 3 and spread > 1:
-                tau = kendalltau(group["value_printed"], group["value_ours"]).statistic
-                found.append((metric, dataset, setting, float(tau), len(group)))
-    return pd.DataFrame(found, columns=columns)
+    for (dataset, setting), group in both.groupby(["dataset", "setting"], sort=False):
+        values = group[["value_printed", "value_ours"]]
+        if len(group) >= 3 and values.nunique().min() > 1:
+            tau = kendalltau(*values.to_numpy().T).statistic
+            found.append((metric, dataset, setting, float(tau), len(group)))
+    return pd.DataFrame(found, columns=["metric", "dataset", "setting", "tau", "n"])
 
 
 # --- pages ---------------------------------------------------------------------------------------
 
 _LARGEST_PICTURE = 100_000  # bytes
-_INDEX = "README.md"
 _GENERATED = "<!-- Generated by `costboost reproduce --pages`; edits are overwritten. -->"
 
 
-@dataclass(frozen=True)
-class _Result:
+class _Result(NamedTuple):
     """All that a page says about an item."""
 
     item: Item
@@ -161,32 +134,37 @@ class _Result:
     taus: pd.DataFrame
 
 
+class _Judged(NamedTuple):
+    """All that a page says about a paper; the claims are those of the paper."""
+
+    paper: registry.Paper
+    results: list[_Result]
+    overall: list[Conclusion]
+    claims: list[dict[str, str]]
+
+
 def write_pages(
     docs: Path,
     results: Path,
     mode: Mode = "full",
-    papers: Sequence[registry.Paper] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
     """Write the pages, and before that the rows to be kept, summaries and figures."""
     docs.mkdir(parents=True, exist_ok=True)
     runs = read_runs(docs / "summaries")
-    pages = []
-    index: list[tuple[registry.Paper, list[_Result], list[Conclusion]]] = []
-    for paper in registry.PAPERS if papers is None else papers:
-        items = paper.items()
-        found = [_result(item, docs, results, mode, runs, say) for item in items]
+    index, texts = [], {}
+    for paper in registry.PAPERS:
+        found = [_result(item, docs, results, mode, runs, say) for item in paper.items()]
         known = [result for result in found if result is not None]
         overall = paper.overall({result.item.name: result.summary for result in known})
-        page = docs / f"{paper.name}.md"
-        page.write_text(_paper_page(paper, items, known, overall), encoding="utf-8")
-        pages.append(page)
-        index.append((paper, known, overall))
+        index.append(_Judged(paper, known, overall, _claims(paper, known, overall)))
+        texts[docs / f"{paper.name}.md"] = _paper_page(index[-1])
     if runs:
         write_runs(docs / "summaries", runs)
-    page = docs / "README.md"
-    page.write_text(_index_page(index), encoding="utf-8")
-    return [*pages, page]
+    texts[docs / "README.md"] = _index_page(index)
+    for page, text in texts.items():
+        page.write_text(text, encoding="utf-8")
+    return list(texts)
 
 
 def _result(
@@ -216,19 +194,13 @@ def _result(
         )
     if summary is None:
         return None
-    picture = None
-    figure = item.figure(summary)
+    picture, figure = None, item.figure(summary)
     if figure is not None:
         picture = f"figures/{item.paper}-{item.name}.png"
         save_figure(figure, docs / picture)
-    return _Result(
-        item=item,
-        summary=summary,
-        run=runs.get((item.paper, item.name)),
-        picture=picture,
-        conclusions=item.conclusions(summary),
-        taus=ordering(item, summary),
-    )
+    known = runs.get((item.paper, item.name))
+    taus = ordering(item, summary)
+    return _Result(item, summary, known, picture, item.conclusions(summary), taus)
 
 
 def _joined(new: pd.DataFrame, old: pd.DataFrame | None) -> pd.DataFrame:
@@ -241,9 +213,6 @@ def _joined(new: pd.DataFrame, old: pd.DataFrame | None) -> pd.DataFrame:
 
 def save_figure(figure: Figure, path: Path, vector: Path | None = None) -> None:
     """Write a picture of 256 colours, below 100 kB if that can be, and a PDF; forget the figure."""
-    from matplotlib import pyplot
-    from PIL import Image
-
     path.parent.mkdir(parents=True, exist_ok=True)
     if vector is not None:
         figure.savefig(vector, metadata={"CreationDate": None})
@@ -254,11 +223,10 @@ def save_figure(figure: Figure, path: Path, vector: Path | None = None) -> None:
             picture.convert("RGB").quantize(256).save(path, optimize=True)
         if path.stat().st_size <= _LARGEST_PICTURE:
             break
-
     pyplot.close(figure)
 
 
-# --- text -------------------------------------------------------------------------------------
+# --- text ----------------------------------------------------------------------------------------
 
 
 def _cell(value: object) -> str:
@@ -270,12 +238,9 @@ def _cell(value: object) -> str:
 def markdown_table(frame: pd.DataFrame) -> str:
     """A frame as a Markdown table; numbers to the right, to four digits."""
     numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
-    lines = [
-        "| " + " | ".join(_cell(column) for column in frame.columns) + " |",
-        "|" + "|".join("---:" if right else "---" for right in numeric) + "|",
-    ]
-    for row in frame.itertuples(index=False, name=None):
-        lines.append("| " + " | ".join(_cell(value) for value in row) + " |")
+    rows: list[Any] = [frame.columns, *frame.itertuples(index=False, name=None)]
+    lines = ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("---:" if right else "---" for right in numeric) + "|")
     return "\n".join(lines)
 
 
@@ -293,15 +258,10 @@ def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
             *([f"    - Why: {why}"] if why else []),
         ]
         if len(found.parts) > 12:
-            table = pd.DataFrame(
-                {
-                    "part": [part.name for part in found.parts],
-                    "effect": [part.value for part in found.parts],
-                    "from": [part.low for part in found.parts],
-                    "to": [part.high for part in found.parts],
-                    "": [part.outcome for part in found.parts],
-                }
-            )
+            parts = [
+                (part.name, part.value, part.low, part.high, part.outcome) for part in found.parts
+            ]
+            table = pd.DataFrame(parts, columns=["part", "effect", "from", "to", ""])
             head = f"<summary>All {len(found.parts)} parts</summary>"
             rows = ["    " + line for line in markdown_table(table).splitlines()]
             lines += ["", f'    <details markdown="1">{head}', "", *rows, "", "    </details>", ""]
@@ -312,7 +272,7 @@ def _claims(
     paper: registry.Paper, results: Sequence[_Result], overall: Sequence[Conclusion]
 ) -> list[dict[str, str]]:
     """The paper's own claims and how they were judged, by its own numbers too."""
-    every = [("all", overall), *((one.item.name, one.conclusions) for one in results)]
+    every = {"all": overall, **{one.item.name: one.conclusions for one in results}}
     theirs = {
         (name, found.claim): found.verdict
         for name, part in paper.as_printed().items()
@@ -327,7 +287,7 @@ def _claims(
             "parts": found.count,
             "by its own numbers": theirs.get((name, found.claim), ""),
         }
-        for name, part in every
+        for name, part in every.items()
         for found in part
         if found.own
     ]
@@ -335,30 +295,33 @@ def _claims(
 
 def run_line(run: Run) -> str:
     """What ran, in a sentence."""
-    kind = "Full run" if run.mode == "full" else "Quick run"
-    done = f"{run.tasks}" if run.tasks == run.planned else f"{run.tasks} of {run.planned}"
+    done, rest = f"{run.tasks}", ""
+    if run.tasks < run.planned:
+        done += f" of {run.planned}"
+        rest = " Settings that are not among them are of earlier runs."
     source = f"source at commit {run.commit}" if run.commit else "commit not recorded"
-    rest = (
-        "" if run.tasks == run.planned else " Settings that are not among them are of earlier runs."
-    )
-    return f"{kind}: {done} tasks, {run.seconds:.0f} s of computing, {source}.{rest}"
+    kind = run.mode.capitalize()
+    return f"{kind} run: {done} tasks, {run.seconds:.0f} s of computing, {source}.{rest}"
 
 
 def tau_line(taus: pd.DataFrame) -> str:
     """Kendall's tau per data set and its mean, in a sentence."""
-    parts = []
-    for row in taus.itertuples(index=False):
-        place = " ".join(str(word) for word in (row.dataset, row.setting) if word)
-        parts.append(f"{place} {row.tau:.2f}" if place else f"{row.tau:.2f}")
+    parts = [
+        " ".join(filter(None, (dataset, setting, f"{tau:.2f}")))
+        for _, dataset, setting, tau, _ in taus.itertuples(index=False, name=None)
+    ]
     mean = f"; mean {taus['tau'].mean():.2f}" if len(taus) > 1 else ""
     metric = taus["metric"].iloc[0]
     return f"Kendall's τ with the paper's ordering by {metric}: {', '.join(parts)}{mean}."
 
 
-def _item_section(result: _Result) -> list[str]:
+def _item_section(item: Item, result: _Result | None) -> list[str]:
     """The text on an item."""
-    item = result.item
-    lines = [f"## {item.name}: {item.title}", "", f"`costboost reproduce {item.paper} {item.name}`"]
+    command = f"`costboost reproduce {item.paper} {item.name}`"
+    lines = [f"## {item.name}: {item.title}", ""]
+    if result is None:
+        return [*lines, f"Not run yet: {command}", ""]
+    lines += [command]
     if result.run is not None:
         lines += ["", run_line(result.run)]
     lines += ["", markdown_table(item.table(result.summary))]
@@ -382,12 +345,8 @@ def _judged(conclusions: Sequence[Conclusion]) -> list[str]:
     return lines
 
 
-def _paper_page(
-    paper: registry.Paper,
-    items: Sequence[Item],
-    results: Sequence[_Result],
-    overall: Sequence[Conclusion],
-) -> str:
+def _paper_page(judged: _Judged) -> str:
+    paper, results = judged.paper, judged.results
     lines = [
         _GENERATED,
         "",
@@ -397,9 +356,9 @@ def _paper_page(
         "",
         "## Claims and verdicts",
         "",
-        markdown_table(pd.DataFrame(_claims(paper, results, overall))),
+        markdown_table(pd.DataFrame(judged.claims)),
         "",
-        f"How a claim is judged: [one rule for all]({_INDEX}#how-a-claim-is-judged). *By its own "
+        "How a claim is judged: [one rule for all](README.md#how-a-claim-is-judged). *By its own "
         "numbers*: the same rule put to what the paper prints. The page ends with "
         "[what to take from it](#what-to-take-from-it).",
         "",
@@ -412,23 +371,19 @@ def _paper_page(
         "marks what a corrected t-test at 5 % does not tell from the best.",
         "",
     ]
-    taus = pd.concat([result.taus for result in results]) if results else pd.DataFrame()
-    if overall or len(taus) > 1:
-        lines += ["## Over all items", *_judged(overall)]
-        if len(taus) > 1:
+    tau = [value for result in results for value in result.taus["tau"]]
+    if judged.overall or len(tau) > 1:
+        lines += ["## Over all items", *_judged(judged.overall)]
+        if len(tau) > 1:
             lines += [
                 "",
-                f"Kendall's τ with the paper's orderings: mean {taus['tau'].mean():.2f} over "
-                f"{len(taus)} orderings, from {taus['tau'].min():.2f} to {taus['tau'].max():.2f}.",
+                f"Kendall's τ with the paper's orderings: mean {sum(tau) / len(tau):.2f} over "
+                f"{len(tau)} orderings, from {min(tau):.2f} to {max(tau):.2f}.",
             ]
         lines += [""]
     by_name = {result.item.name: result for result in results}
-    for item in items:
-        if item.name in by_name:
-            lines += _item_section(by_name[item.name])
-        else:
-            command = f"`costboost reproduce {item.paper} {item.name}`"
-            lines += [f"## {item.name}: {item.title}", "", f"Not run yet: {command}", ""]
+    for item in paper.items():
+        lines += _item_section(item, by_name.get(item.name))
     lines += ["## What to take from it", "", paper.takeaway, ""]
     ran = sorted({result.run.versions for result in results if result.run is not None})
     if ran:
@@ -439,16 +394,48 @@ def _paper_page(
 def _covered(row: coverage.Row, run: Run | None) -> dict[str, str]:
     """A line of the table of all items: nothing is whole before all of its tasks are run."""
     line = row._asdict()
-    partial = run is not None and run.tasks < run.planned
-    if partial and row.status == "whole":
+    if run is not None and run.tasks < run.planned and row.status == "whole":
         line["status"] = "reduced"
     return {**line, "tasks run": f"{run.tasks} of {run.planned}" if run is not None else ""}
 
 
-def _index_page(
-    index: Sequence[tuple[registry.Paper, Sequence[_Result], Sequence[Conclusion]]],
-) -> str:
+def _index_page(index: Sequence[_Judged]) -> str:
     rule = (inspect.getdoc(grading) or "").partition("\n\n")[2]
+    verdicts = [
+        {"paper": f"[{one.paper.name}]({one.paper.name}.md)", **claim}
+        for one in index
+        for claim in one.claims
+    ]
+    counts = Counter(claim["here"] for claim in verdicts).most_common()
+    changed = [
+        (change.paper, claim["the paper says"], change.before, claim["here"], change.why)
+        for change in coverage.CHANGES
+        for one in index
+        for claim in one.claims
+        if one.paper.name == change.paper and change.claim in claim["the paper says"]
+    ]
+    changes = pd.DataFrame(changed, columns=["paper", "claim", "before", "now", "why"])
+    runs = {(one.item.paper, one.item.name): one.run for judged in index for one in judged.results}
+    names = {one.paper.name for one in index}
+    covered = [
+        _covered(row, runs.get((row.paper, row.item)))
+        for row in coverage.ROWS
+        if row.paper in names
+    ]
+    taus = [
+        {
+            "paper": item.paper,
+            "item": item.name,
+            "metric": taus["metric"].iloc[0],
+            "orderings": len(taus),
+            "mean τ": f"{taus['tau'].mean():.2f}",
+            "lowest": f"{taus['tau'].min():.2f}",
+            "highest": f"{taus['tau'].max():.2f}",
+        }
+        for judged in index
+        for item, _, _, _, _, taus in judged.results
+        if len(taus)
+    ]
     lines = [
         _GENERATED,
         "",
@@ -463,7 +450,7 @@ def _index_page(
         "The main claim of each paper, with one figure: [Papers at a glance](../reproduced.md). "
         "All claims with all figures are below.",
         "",
-        *(f"- [{paper.name}]({paper.name}.md): {paper.citation}" for paper, _, _ in index),
+        *(f"- [{one.paper.name}]({one.paper.name}.md): {one.paper.citation}" for one in index),
         "",
         "## How a claim is judged",
         "",
@@ -472,64 +459,21 @@ def _index_page(
         "## Claims",
         "",
     ]
-    verdicts = [
-        {"paper": f"[{paper.name}]({paper.name}.md)", **claim}
-        for paper, results, overall in index
-        for claim in _claims(paper, results, overall)
-    ]
-    counts = Counter(claim["here"] for claim in verdicts)
     if counts:
-        told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+        told = ", ".join(f"{number} {verdict}" for verdict, number in counts)
         lines += [f"{len(verdicts)} claims: {told}.", ""]
     lines += [markdown_table(pd.DataFrame(verdicts)) if verdicts else "None yet.", ""]
-    changed = [
-        {
-            "paper": change.paper,
-            "claim": claim["the paper says"],
-            "before": change.before,
-            "now": claim["here"],
-            "why": change.why,
-        }
-        for change in coverage.CHANGES
-        for paper, results, overall in index
-        for claim in _claims(paper, results, overall)
-        if paper.name == change.paper and change.claim in claim["the paper says"]
-    ]
-    if changed:
-        frame = pd.DataFrame(changed).drop_duplicates(["paper", "claim"])
-        lines += ["## Verdicts before and now", "", markdown_table(frame), ""]
-    names = {paper.name for paper, _, _ in index}
-    runs = {(one.item.paper, one.item.name): one.run for _, found, _ in index for one in found}
-    covered = [
-        _covered(row, runs.get((row.paper, row.item)))
-        for row in coverage.ROWS
-        if row.paper in names
-    ]
-    if covered:
-        frame = pd.DataFrame(covered)
-        lines += ["## All items of the papers", "", coverage.LEGEND, "", markdown_table(frame), ""]
-    taus = [
-        {
-            "paper": result.item.paper,
-            "item": result.item.name,
-            "metric": result.taus["metric"].iloc[0],
-            "orderings": len(result.taus),
-            "mean τ": f"{result.taus['tau'].mean():.2f}",
-            "lowest": f"{result.taus['tau'].min():.2f}",
-            "highest": f"{result.taus['tau'].max():.2f}",
-        }
-        for _, results, _ in index
-        for result in results
-        if len(result.taus)
-    ]
-    if taus:
-        lines += [
-            "## Orderings",
-            "",
+    for heading, words, table in (
+        ("Verdicts before and now", "", changes.drop_duplicates(["paper", "claim"])),
+        ("All items of the papers", coverage.LEGEND, pd.DataFrame(covered)),
+        (
+            "Orderings",
             "Kendall's τ between the algorithms' order here and in the paper, per data set and "
             "setting: 1 is the same order, 0 no relation, -1 the reverse.",
-            "",
-            markdown_table(pd.DataFrame(taus)),
-            "",
-        ]
+            pd.DataFrame(taus),
+        ),
+    ):
+        if len(table):
+            lines += [f"## {heading}", "", *([words, ""] if words else [])]
+            lines += [markdown_table(table), ""]
     return "\n".join(lines)

@@ -454,7 +454,6 @@ class CostFactorDisplay:
         factors: ArrayLike,
         values: Mapping[str, ArrayLike],
         errors: Mapping[str, ArrayLike] | None = None,
-        *,
         value_name: str = "mean cost per row",
         factor_name: str = "cost factor",
         error_name: str = "standard error",

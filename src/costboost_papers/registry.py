@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from costboost_papers.grading import Conclusion
 from costboost_papers.item import Item
 
-if TYPE_CHECKING:
-    import pandas as pd
 
+class Paper(NamedTuple):
+    """A paper; its module in this folder has its name."""
 
-Overall = Callable[[Mapping[str, "pd.DataFrame"]], list[Conclusion]]
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper; its package in this folder has its name."""
-
-    # The package has ``ITEMS``, a list of items. It may have ``overall``, a function from the
-    # summaries (item name -> summary, as far as they exist) to conclusions that need several items.
+    # The module has ``ITEMS``, a list of items. It may have ``overall``, a function from the
+    # summaries (item name -> summary, as far as they exist) to conclusions that need several items,
+    # and ``as_printed``, which puts the rule to the numbers that the paper prints, by item.
 
     name: str
     citation: str
@@ -30,30 +25,20 @@ class Paper:
 
     def items(self) -> list[Item]:
         """The paper's tables and figures, in its order."""
-        return list(self._package().ITEMS)
+        return list(self._module().ITEMS)
 
     def overall(self, summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
         """What the paper states about several items together."""
-        function: Overall | None = getattr(self._package(), "overall", None)
-        return [] if function is None else function(summaries)
-
-    def as_printed(self) -> dict[str, list[Conclusion]]:
-        """The rule put to the numbers that the paper prints, by item; of tables that allow it."""
-        function = getattr(self._package(), "as_printed", dict)
-        found: dict[str, list[Conclusion]] = function()
+        found: list[Conclusion] = getattr(self._module(), "overall", lambda _: [])(summaries)
         return found
 
-    def _package(self) -> Any:
-        try:
-            return import_module(f"costboost_papers.{self.name}")
-        except ImportError as error:
-            if (error.name or "").startswith("costboost"):
-                raise
-            raise ImportError(
-                f"costboost_papers needs {error.name}, which is not installed: "
-                'pip install "costboost[experiments]".',
-                name=error.name,
-            ) from error
+    def as_printed(self) -> dict[str, list[Conclusion]]:
+        """The rule put to the numbers that the paper prints, of tables that allow it."""
+        found: dict[str, list[Conclusion]] = getattr(self._module(), "as_printed", dict)()
+        return found
+
+    def _module(self) -> Any:
+        return import_module(f"costboost_papers.{self.name}")
 
 
 PAPERS = (
@@ -141,19 +126,14 @@ PAPERS = (
         "of the value does as well there.",
     ),
 )
-# Names that papers had in earlier versions.
-ALIASES = {"cai": "cai2008"}
 
 
 def paper(name: str) -> Paper:
-    """The paper of that name, or of that earlier name."""
-    wanted = ALIASES.get(name, name)
-    for candidate in PAPERS:
-        if candidate.name == wanted:
-            return candidate
-    raise ValueError(
-        f"PAPER must be one of {', '.join(known.name for known in PAPERS)}; got {name!r}."
-    )
+    """The paper of that name."""
+    known = {paper.name: paper for paper in PAPERS}
+    if name not in known:
+        raise ValueError(f"PAPER must be one of {', '.join(known)}; got {name!r}.")
+    return known[name]
 
 
 def items(name: str | None = None) -> list[Item]:
@@ -164,14 +144,10 @@ def items(name: str | None = None) -> list[Item]:
 
 def find(name: str, item: str) -> Item:
     """One item of a paper."""
-    known = items(name)
-    for candidate in known:
-        if candidate.name == item:
-            return candidate
-    raise ValueError(
-        f"ITEM of {name} must be one of {', '.join(candidate.name for candidate in known)}; "
-        f"got {item!r}."
-    )
+    known = {found.name: found for found in items(name)}
+    if item not in known:
+        raise ValueError(f"ITEM of {name} must be one of {', '.join(known)}; got {item!r}.")
+    return known[item]
 
 
 def owner(item: Item) -> Item:

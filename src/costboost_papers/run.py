@@ -13,24 +13,21 @@ import subprocess
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from threadpoolctl import threadpool_limits
 
 import costboost
-from costboost._utils import versions as installed
-from costboost.datasets.files import _folder
-from costboost_papers.item import Item, Options, Task
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from costboost_papers._lazy import pd
-
+from costboost.datasets import load
+from costboost_papers.item import Item, Mode, Options, Task
+from costboost_papers.protocol import data_file
 
 # --- provenance ----------------------------------------------------------------------------------
 
@@ -41,9 +38,8 @@ def source_commit(folder: str | os.PathLike[str] | None = None) -> str:
     # answer as it was.
     source = Path(costboost.__file__).parents[1] if folder is None else Path(folder)
     commit = _git(source, "log", "-1", "--format=%h", "--abbrev=10", "--", ".")
-    if not commit:
-        return ""
-    return f"{commit}-dirty" if _git(source, "status", "--porcelain", "--", ".") else commit
+    dirty = commit and _git(source, "status", "--porcelain", "--", ".")
+    return f"{commit}-dirty" if dirty else commit
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -59,11 +55,17 @@ def _git(folder: Path, *arguments: str) -> str:
 @cache
 def checksum(dataset: str) -> str:
     """SHA-256 of the file of a benchmark set, 12 digits; empty if the set has no file here."""
-    folder = _folder(None, missing_ok=True)
-    for name in (f"{dataset}.csv.gz", f"{dataset}.npz", f"nikolaou2016/{dataset}"):
-        if folder is not None and (folder / name).is_file():
-            return hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
-    return ""
+    path = data_file(f"{dataset}.csv.gz", f"{dataset}.npz", f"nikolaou2016/{dataset}")
+    return "" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+@cache
+def versions() -> str:
+    """What ran: ``"costboost 0.5.0; python 3.11.9; numpy 2.3.1; ..."``."""
+    libraries = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas")
+    found = {"costboost": costboost.__version__, "python": platform.python_version()}
+    found |= {name: version(name) for name in libraries}
+    return "; ".join(f"{name} {number}" for name, number in found.items())
 
 
 # --- store ---------------------------------------------------------------------------------------
@@ -71,18 +73,6 @@ def checksum(dataset: str) -> str:
 TASK = ["paper", "item", "dataset", "algorithm", "setting", "split"]
 COLUMNS = [*TASK, "seed", "metric", "value", "of", "seconds", "versions", "commit"]
 _HEADER = ",".join(COLUMNS)
-_WORDS = (
-    "paper", "item", "dataset", "algorithm", "setting", "metric", "value", "versions", "commit"
-)  # fmt: skip
-_RECORDED = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas")
-
-
-@cache
-def versions() -> str:
-    """What ran: ``"costboost 0.5.0; python 3.11.9; numpy 2.3.1; ..."``."""
-    parts = [f"costboost {costboost.__version__}", f"python {platform.python_version()}"]
-    parts += [f"{name} {number}" for name, number in installed(*_RECORDED).items()]
-    return "; ".join(parts)
 
 
 class Store:
@@ -110,12 +100,11 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             content = self.path.read_bytes() if self.path.is_file() else b""
-            whole = content[: content.rfind(b"\n") + 1]
+            whole = content.rfind(b"\n") + 1
             if not whole:
                 self.path.write_text(f"{_HEADER}\n", encoding="utf-8")
-            elif len(whole) < len(content):
-                with self.path.open("r+b") as stream:
-                    stream.truncate(len(whole))
+            elif whole < len(content):
+                os.truncate(self.path, whole)
         except OSError as error:
             raise OSError(
                 f"The results file {self.path} cannot be written: {error.strerror or error}. "
@@ -126,10 +115,9 @@ class Store:
         """Add the rows of one task, in one write, and see them to the disk."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        identity = [getattr(task, field) for field in TASK]
         tail = [len(metrics), f"{seconds:.3f}", versions(), self.commit]
         for metric, value in metrics.items():
-            writer.writerow([*identity, task.seed, metric, repr(float(value)), *tail])
+            writer.writerow([*vars(task).values(), task.seed, metric, repr(float(value)), *tail])
         whole = self.path.stat().st_size
         try:
             with self.path.open("ab") as stream:
@@ -158,41 +146,49 @@ class Store:
         whole = frame.groupby(TASK)["metric"].transform("size") == frame["of"]
         return frame[whole].sort_values(TASK, kind="stable").reset_index(drop=True)
 
-    def keep(self, tasks: Iterable[Task]) -> None:
-        """Write the rows of these tasks beside the pages; equal rows give an equal file."""
-        rows = self.rows_of(tasks)
-        if self.kept is None or rows.empty:
-            return
-        self.kept.parent.mkdir(parents=True, exist_ok=True)
-        rows["value"] = rows["value"].map(repr)
-        text = rows.to_csv(index=False, lineterminator="\n")
-        self.kept.write_bytes(gzip.compress(text.encode(), mtime=0))
-
     def rows_of(self, tasks: Iterable[Task]) -> pd.DataFrame:
         """The rows of these tasks; a plan may have changed since others were done."""
         rows, plan = self.rows(), set(tasks)
-        planned = [Task(*row) in plan for row in rows[TASK].itertuples(index=False, name=None)]
-        # As booleans: an empty list would select no columns instead of no rows.
-        return rows[np.array(planned, dtype=bool)].reset_index(drop=True)
+        return _chosen(rows, [task in plan for task in _tasks(rows)])
 
     def settled(self, tasks: Sequence[Task], *, over_sets: bool) -> pd.DataFrame:
         """The splits with all methods done; ``over_sets``, of settings with one for every set."""
-        rows, plan = self.rows_of(tasks), pd.DataFrame(map(vars, tasks))
-        place = ["dataset", "setting"]
-        wanted = plan.groupby([*place, "split"], sort=False)["algorithm"].nunique()
-        found = rows.groupby([*place, "split"], sort=False)["algorithm"].nunique()
-        whole = set(wanted.index[found.reindex(wanted.index, fill_value=0) == wanted])
+        rows = self.rows_of(tasks)
+        done = set(_tasks(rows))
+        torn = {(task.dataset, task.setting, task.split) for task in tasks if task not in done}
+        whole = {(task.dataset, task.setting, task.split) for task in tasks} - torn
         have = {(dataset, setting) for dataset, setting, _ in whole}
         lacking = (task for task in tasks if (task.dataset, task.setting) not in have)
         short = {task.setting for task in lacking} if over_sets else set()
-        keys = rows[[*place, "split"]].itertuples(index=False, name=None)
-        kept = np.array([key in whole and key[1] not in short for key in keys], dtype=bool)
-        return rows[kept].reset_index(drop=True)
+        return _chosen(
+            rows,
+            [
+                (task.dataset, task.setting, task.split) in whole and task.setting not in short
+                for task in _tasks(rows)
+            ],
+        )
 
     def done(self) -> set[Task]:
         """The tasks whose rows are all there."""
-        tasks = self.rows()[TASK].drop_duplicates()
-        return {Task(*row) for row in tasks.itertuples(index=False, name=None)}
+        return set(_tasks(self.rows()))
+
+    def keep(self, tasks: Iterable[Task]) -> None:
+        """Write the rows of these tasks beside the pages; equal rows give an equal file."""
+        rows = self.rows_of(tasks)
+        if self.kept is not None and len(rows):
+            self.kept.parent.mkdir(parents=True, exist_ok=True)
+            text = rows.to_csv(index=False, lineterminator="\n", na_rep="nan")
+            self.kept.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def _tasks(rows: pd.DataFrame) -> list[Task]:
+    """The task of each row."""
+    return [Task(*row) for row in rows[TASK].itertuples(index=False, name=None)]
+
+
+def _chosen(rows: pd.DataFrame, which: Sequence[bool]) -> pd.DataFrame:
+    # As booleans: an empty list would select no columns instead of no rows.
+    return rows[np.array(which, dtype=bool)].reset_index(drop=True)
 
 
 def _read(path: Path, content: bytes) -> pd.DataFrame:
@@ -204,18 +200,16 @@ def _read(path: Path, content: bytes) -> pd.DataFrame:
             "earlier version or not a results file. Move it away, or use another folder "
             "(--output)."
         )
+    words = dict.fromkeys(set(COLUMNS) - {"split", "seed", "of", "seconds"}, str)
     try:
-        frame = pd.read_csv(
-            io.BytesIO(content), dtype=dict.fromkeys(_WORDS, str), keep_default_na=False
-        )
+        frame = pd.read_csv(io.BytesIO(content), dtype=words, keep_default_na=False)
         # Exactly what was written.
-        frame["value"] = frame["value"].map(float).astype("float64")
+        return frame.assign(value=frame["value"].map(float).astype("float64"))
     except ValueError as error:
         raise ValueError(
             f"The results file {path} is damaged: {str(error).strip()}. Delete it to "
             "run its tasks again, or use another folder (--output)."
         ) from error
-    return frame
 
 
 # --- run -----------------------------------------------------------------------------------------
@@ -224,12 +218,7 @@ def _read(path: Path, content: bytes) -> pd.DataFrame:
 OnProgress = Callable[[int, str], None]
 
 
-class CannotRunError(Exception):
-    """No task can be run: the data are missing, or the results cannot be kept."""
-
-
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a task came to: its metrics, or an error."""
 
     task: Task
@@ -257,7 +246,7 @@ def run_item(
     *,
     docs: str | os.PathLike[str] | None = None,
     n_jobs: int = -1,
-    progress: OnProgress | None = None,
+    progress: OnProgress = lambda finished, name: None,
 ) -> Tally:
     """Do the tasks of an item that are not done yet, nor kept beside the pages in ``docs``."""
     # Every row is on disk as soon as its task ends. A task that fails is reported and tried again
@@ -269,8 +258,7 @@ def run_item(
     if todo:
         _write_provenance(store, tasks)
     tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
-    show = progress or (lambda finished, name: None)
-    show(tally.found, f"{item.paper} {item.name}")
+    progress(tally.found, f"{item.paper} {item.name}")
     for outcome in _outcomes(item, todo, options.mode, n_jobs):
         tally.seconds += outcome.seconds
         if outcome.metrics is None:
@@ -278,7 +266,7 @@ def run_item(
         else:
             store.append(outcome.task, outcome.metrics, outcome.seconds)
             tally.done += 1
-        show(1, f"{item.paper} {item.name}")
+        progress(1, f"{item.paper} {item.name}")
     _write_failures(store, tally.failures)
     return tally
 
@@ -298,8 +286,6 @@ def _write_provenance(store: Store, tasks: Iterable[Task]) -> None:
 
 def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
     """The tasks left to do, once it is known that they can be done and kept."""
-    from costboost.datasets import load
-
     try:
         store.repair()
         done = store.done()
@@ -310,14 +296,12 @@ def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
             for name in dict.fromkeys(task.dataset for task in todo):
                 load(name)
     except (OSError, ValueError) as error:
-        raise CannotRunError(f"{item.paper} {item.name}: {error}") from error
+        raise OSError(f"{item.paper} {item.name}: {error}") from error
     return todo
 
 
-def _outcomes(item: Item, tasks: Sequence[Task], mode: Any, n_jobs: int) -> Iterator[Outcome]:
+def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Iterator[Outcome]:
     """What the tasks came to, in the order in which they end."""
-    from joblib import Parallel, delayed, effective_n_jobs, parallel_config
-
     processes = min(effective_n_jobs(n_jobs), max(len(tasks), 1))
     if processes == 1:
         yield from (_perform(item, task, mode) for task in tasks)
@@ -327,16 +311,12 @@ def _outcomes(item: Item, tasks: Sequence[Task], mode: Any, n_jobs: int) -> Iter
         yield from pool(delayed(_perform)(item, task, mode) for task in tasks)
 
 
-def _perform(item: Item, task: Task, mode: Any) -> Outcome:
+def _perform(item: Item, task: Task, mode: Mode) -> Outcome:
     """Do one task on one thread; an error is an outcome too."""
-    from threadpoolctl import threadpool_limits
-
     start = time.process_time()  # one thread: what else runs on the machine does not count
     try:
         with threadpool_limits(1):
             metrics = {name: float(value) for name, value in item.run(task, mode).items()}
-        if not metrics:
-            raise ValueError(f"run of {item.paper} {item.name} must return at least one metric.")
     except Exception as error:  # whatever it is, the other tasks go on
         line = f"{type(error).__name__}: {error}".splitlines()[0]
         return Outcome(task, None, time.process_time() - start, line, traceback.format_exc())
@@ -348,28 +328,11 @@ def _write_failures(store: Store, failures: Sequence[Outcome]) -> None:
     path = failures_path(store.path)
     path.unlink(missing_ok=True)
     if failures:
-        lines = [
-            json.dumps({"task": failure.task.key, "error": failure.error, "trace": failure.trace})
-            for failure in failures
-        ]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        records = [{"task": f.task.key, "error": f.error, "trace": f.trace} for f in failures]
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        path.write_text(text, encoding="utf-8")
 
 
 def failures_path(rows: Path) -> Path:
     """Where the failures of a run are written, beside its rows."""
     return rows.with_suffix(".failures.jsonl")
-
-
-@contextmanager
-def progress_bar(total: int, console: Any) -> Iterator[OnProgress]:
-    """A bar with the tasks done, the time passed and the time left."""
-    from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
-
-    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
-
-        def show(finished: int, name: str) -> None:
-            bar.update(task, advance=finished, description=name)
-
-        yield show

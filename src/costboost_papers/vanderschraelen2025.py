@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from lightgbm import LGBMClassifier, LGBMRegressor
 
 from costboost import CostBoostClassifier
 from costboost._typing import Floats, Ints
-from costboost_papers.grading import (
-    WORTH,
-    Conclusion,
-    Kept,
-    above_part,
-    close_part,
-    paired,
-    t_part,
-)
-from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task
+from costboost_papers.grading import WORTH, Conclusion, Kept, Part, paired
+from costboost_papers.item import Item, Mode, Task
 from costboost_papers.protocol import binary_data, fold
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from costboost_papers._lazy import pd
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
 FOLDS, SEED = 4, 2290  # as printed
@@ -59,11 +47,7 @@ class Capacity(Item):
     ways: tuple[str, ...]
 
     def tasks(self, mode: Mode) -> list[Task]:
-        return [
-            Task(self.paper, self.name, self.name, way, "", split)
-            for split in range(FOLDS)
-            for way in self.ways
-        ]
+        return self.grid([self.name], self.ways, splits=FOLDS)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """What contacting the best 10 to 50 % of the test rows earns (``10%``)."""
@@ -97,7 +81,7 @@ class Capacity(Item):
         """Mean and deviation over the folds; the differences to the ranking by probability."""
         pairs = [(BLIND, way) for way in self.ways if way != BLIND]
         gaps = [paired(rows, metric, pairs, 1 / (FOLDS - 1)) for metric in rows["metric"].unique()]
-        return pd.concat([super().summarise(rows), *gaps], ignore_index=True)[SUMMARY_COLUMNS]
+        return pd.concat([super().summarise(rows), *gaps], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         columns = [f"{share:.0%}" for share in SHARES]
@@ -131,29 +115,29 @@ class Telco(Capacity):
     )
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        kept = Kept(summary)
-        printed = self.printed()
-        best = {
-            str(metric): float(value)
-            for metric, value in printed[printed["algorithm"] == RANKER]
-            .set_index("metric")["value"]
-            .items()
-        }
-        gaps = {
-            (way, metric): kept.gap(BLIND, way, self.name, "", metric)
-            for way in (VALUE, BALANCED)
-            for metric in best
-        }
+        kept, printed = Kept(summary), self.printed()
+        best = printed[printed["algorithm"] == RANKER].set_index("metric")["value"].to_dict()
+
+        def room(metric: Any, limit: float) -> Part:
+            place = (self.name, BALANCED, "", metric)
+            found, half = kept.interval(*place, test_to_train=1 / (FOLDS - 1))
+            return Part.above(metric, found / limit, half / limit, 0.98)
+
         return [
             Conclusion(
                 "Under a capacity, rankings that learn the money at stake find more than a "
                 "ranking by LightGBM's probability.",
                 "as much money found by probability, at half of the shares",
                 "Corrected t over the folds, as a share of what the probability finds",
-                tuple(
-                    t_part(f"{way}, {metric}", *gap, kept.value(self.name, BLIND, "", metric), 0.01)
-                    for (way, metric), gap in gaps.items()
-                ),
+                [
+                    Part.gap(
+                        f"{way}, {metric}",
+                        *kept.ratio(BLIND, way, self.name, "", str(metric), of=BLIND),
+                        least=0.01,
+                    )
+                    for way in (VALUE, BALANCED)
+                    for metric in best
+                ],
                 "The paper's rankers are not run: ours learn the money by regression.",
             ),
             Conclusion(
@@ -161,15 +145,7 @@ class Telco(Capacity):
                 "the best published ranker of each share finds.",
                 "less money at half of the shares",
                 "Corrected t over the folds, room to the published figure as a share of it",
-                tuple(
-                    above_part(
-                        metric,
-                        kept.value(self.name, BALANCED, "", metric) / value,
-                        kept.half(self.name, BALANCED, "", metric, 1 / (FOLDS - 1)) / value,
-                        0.98,
-                    )
-                    for metric, value in best.items()
-                ),
+                [room(metric, limit) for metric, limit in best.items()],
                 "The published figures have no spread; the best of several rankers is chosen after "
                 "the fact.",
                 own=False,
@@ -193,18 +169,21 @@ class German(Capacity):
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
         kept = Kept(summary)
-        parts = []
-        for metric in (f"{share:.0%}" for share in SHARES):
-            gap, half = kept.gap(BLIND, BALANCED, self.name, "", metric)
-            scale = abs(kept.value(self.name, BLIND, "", metric)) or 1.0
-            parts.append(close_part(metric, gap / scale, half / scale, 2 * WORTH))
+        limit = f"{200 * WORTH:.0f} %"
         return [
             Conclusion(
                 "Where all rows of a class are worth the same, CostBoostClassifier and LightGBM by "
                 "probability perform alike.",
-                f"a difference of more than {200 * WORTH:.0f} % of the value",
-                f"Corrected t over the folds, room to a difference of {200 * WORTH:.0f} %",
-                tuple(parts),
+                f"a difference of more than {limit} of the value",
+                f"Corrected t over the folds, room to a difference of {limit}",
+                [
+                    Part.close(
+                        metric,
+                        *kept.ratio(BLIND, BALANCED, self.name, "", metric, of=BLIND),
+                        2 * WORTH,
+                    )
+                    for metric in (f"{share:.0%}" for share in SHARES)
+                ],
                 own=False,
             )
         ]

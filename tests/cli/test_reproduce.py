@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
 from urllib.error import URLError
 
@@ -24,73 +23,56 @@ def toy(tmp_path, monkeypatch):
     return install(tmp_path, monkeypatch)
 
 
-def command(*arguments):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+def command(*arguments, code=0):
+    """What is printed, on one line."""
+    result = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
 
 
 def test_command_runs_an_item_and_its_sharer(toy, tmp_path):
-    result = command("toy", "--quick", "--output", tmp_path, "--jobs", 1)
-    assert result.exit_code == 0, result.output
-    assert "toy table1: 12 tasks done now, 0 done earlier, 0 failed" in result.output
-    assert "holds: One is best. 1 < 2. For 1 of 1" in result.output
-    assert "All is well" in result.output
+    words = command("toy", "--quick", "--output", tmp_path, "--jobs", 1)
+    assert "toy table1: 12 tasks done now, 0 done earlier, 0 failed" in words
+    assert "holds: One is best. 1 < 2. For 1 of 1" in words and "All is well" in words
     for kind in ("png", "pdf"):
         assert (tmp_path / "quick" / "figures" / f"toy-figure1.{kind}").is_file()
     again = command("toy", "figure1", "--quick", "--output", tmp_path, "--jobs", 1)
-    assert "toy table1: 0 tasks done now, 12 done earlier" in again.output
+    assert "toy table1: 0 tasks done now, 12 done earlier" in again
 
 
 def test_command_lists_and_writes_pages(toy, tmp_path):
     listed = command("--list")
-    assert listed.exit_code == 0
-    assert "A toy | table" in listed.output and "of table1" in listed.output
-    assert "48" in listed.output
-    pages = command(
-        "--all", "--pages", "--quick", "--output", tmp_path / "r", "--docs", tmp_path / "d",
-        "--jobs", 1,
-    )  # fmt: skip
-    assert pages.exit_code == 0, pages.output
-    assert "Quick run: 12 tasks" in (tmp_path / "d" / "toy.md").read_text()
+    assert "A toy | table" in listed and "of table1" in listed and "48" in listed
+    docs = tmp_path / "d"
+    command("--all", "--pages", "--quick", "--output", tmp_path / "r", "--docs", docs, "--jobs", 1)
+    assert "Quick run: 12 tasks" in (docs / "toy.md").read_text()
 
 
 def test_parts_and_variations_of_a_plan(toy, tmp_path):
     here = ("--output", tmp_path, "--jobs", 1)
     part = command("toy", "table1", "--datasets", "a", "--algorithms", "two", "--splits", 2, *here)
-    assert part.exit_code == 0, part.output
-    assert "toy table1: 4 tasks done now" in part.output and "No verdicts" in part.output
-    assert "cost (2 splits)" in part.output and "three" not in part.output
+    assert "toy table1: 4 tasks done now" in part and "No verdicts" in part
+    assert "cost (2 splits)" in part and "three" not in part
     other = command("toy", "table1", "--quick", "--seed", 1, *here)
-    assert "12 tasks done now" in other.output and "holds: One is best" in other.output
+    assert "12 tasks done now" in other and "holds: One is best" in other
     again = command("toy", "table1", "--quick", *here)
-    assert "12 tasks done now, 0 done earlier" in again.output  # other splits of the same file
-    short = command("toy", "table1", "--quick", "--rounds", 3, *here)
-    assert "12 tasks done now" in short.output
+    assert "12 tasks done now, 0 done earlier" in again  # other splits of the same file
+    assert "12 tasks done now" in command("toy", "table1", "--quick", "--rounds", 3, *here)
     assert (tmp_path / "quick-3-rounds" / "toy-table1.csv").is_file()
     for name in ("--datasets", "--algorithms", "--estimator"):
-        wrong = command("toy", "table1", name, "nobody", *here)
-        assert wrong.exit_code == 2
-        assert f"{name} of toy table1 must be among" in " ".join(wrong.output.split())
-
-
-def test_a_combination_that_is_not_planned_is_refused(tmp_path):
-    arguments = ("--estimator", "c45", "--algorithms", "constant", "--output", tmp_path)
-    result = command("lozano2008", "table1", *arguments)
-    assert result.exit_code == 2
-    assert "has no such combination" in " ".join(result.output.split())
+        wrong = command("toy", "table1", name, "nobody", *here, code=2)
+        assert f"{name} of toy table1 must be among" in wrong
 
 
 def test_finished_tables_as_text(toy, tmp_path):
-    def table(form):
+    def table(form, code=0):
         here = ("--output", tmp_path, "--jobs", 1)
-        result = command("toy", "table1", "--quick", "--format", form, *here)
-        return result.exit_code, result.output.strip()
+        return command("toy", "table1", "--quick", "--format", form, *here, code=code)
 
-    code, latex = table("latex")
-    assert code == 0 and latex.startswith(r"\begin{tabular}{llll}") and r"\bottomrule" in latex
-    assert table("csv")[1].startswith("dataset,algorithm,setting,value\na,one,")
-    assert table("markdown")[1].startswith("| dataset | algorithm | setting | value |")
-    code, words = table("word")
-    assert code == 2 and "--format must be one of latex, csv, markdown" in " ".join(words.split())
+    assert table("latex").startswith(r"\begin{tabular}{llll}") and r"\bottomrule" in table("latex")
+    assert table("csv").startswith("dataset,algorithm,setting,value a,one,")
+    assert table("markdown").startswith("| dataset | algorithm | setting | value |")
+    assert "--format must be one of latex, csv, markdown" in table("word", code=2)
 
 
 def test_wide_tables_are_cut_to_the_console():
@@ -104,33 +86,26 @@ def test_wide_tables_are_cut_to_the_console():
 
 
 def test_every_run_stores_commit_versions_and_checksums(tmp_path, data_dir):
-    result = command(
+    command(
         "cao2013", "table4", "--quick", "--estimator", "c45", "--algorithms", "AdaC2",
         "--splits", 1, "--output", tmp_path, "--jobs", 1,
     )  # fmt: skip
-    assert result.exit_code == 0, result.output
     (line,) = (tmp_path / "quick" / "cao2013-table4.runs.jsonl").read_text().splitlines()
     record = json.loads(line)
     assert record["versions"].startswith("costboost ") and record["started"].endswith("Z")
     whole = hashlib.sha256((data_dir / "pima.csv.gz").read_bytes()).hexdigest()
-    assert record["data"] == {"pima": whole[:12]}
-    assert "commit" in record
+    assert record["data"] == {"pima": whole[:12]} and "commit" in record
 
 
-def test_command_fails_with_a_failed_task(toy, tmp_path, monkeypatch):
+def test_failed_tasks_fail_the_command(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_FAILS", "toy/table1/a/two//0")
-    result = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
-    assert result.exit_code == 1
-    assert "failed toy/table1/a/two//0: RuntimeError: the toy is broken" in result.output
-    assert "11 tasks done now" in result.output
-
-
-def test_command_reports_an_algorithm_that_fails_everywhere(toy, tmp_path, monkeypatch):
-    monkeypatch.setenv("TOY_FAILS", "/three/")
-    result = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
-    assert result.exit_code == 1
-    assert "no table without the failed tasks" in result.output
-    assert "8 tasks done now, 0 done earlier, 4 failed" in result.output
+    words = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1)
+    assert "failed toy/table1/a/two//0: RuntimeError: the toy is broken" in words
+    assert "11 tasks done now" in words
+    monkeypatch.setenv("TOY_FAILS", "/three/")  # everywhere
+    words = command("toy", "table1", "--quick", "--output", tmp_path / "b", "--jobs", 1, code=1)
+    assert "no table without the failed tasks" in words
+    assert "8 tasks done now, 0 done earlier, 4 failed" in words
 
 
 @pytest.mark.parametrize(
@@ -140,34 +115,23 @@ def test_command_reports_an_algorithm_that_fails_everywhere(toy, tmp_path, monke
         (["nobody"], "PAPER must be one of toy; got 'nobody'"),
         (["toy", "table9"], "ITEM of toy must be one of table1, figure1; got 'table9'"),
         (["toy", "--all"], "Leave one of them out"),
+        (["toy", "--data", "nowhere"], "nowhere"),
     ],
 )
 def test_command_explains_itself(toy, arguments, message):
-    result = command(*arguments)
-    assert result.exit_code == 2
-    assert message in " ".join(result.output.split())
+    assert message in command(*arguments, code=2)
 
 
-def test_a_missing_extra_names_the_install(monkeypatch):
-    for missing in ("matplotlib", "costboost_papers"):
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, missing, None)
-            result = command("cao2013")
-        assert result.exit_code == 2
-        words = " ".join(result.output.split())
-        assert f"needs {missing}" in words and 'pip install "costboost[experiments]"' in words
+def test_a_combination_that_is_not_planned_is_refused(tmp_path):
+    arguments = ("--estimator", "c45", "--algorithms", "constant", "--output", tmp_path)
+    assert "has no such combination" in command("lozano2008", "table1", *arguments, code=2)
 
 
-def test_the_list_needs_the_library_alone():
-    code = (
-        "import sys\n"
-        "for name in ('pandas', 'polars', 'pyarrow', 'matplotlib'): sys.modules[name] = None\n"
-        "from costboost.cli import app\n"
-        "app(['reproduce', '--list'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "lozano2008" in done.stdout and "cao2013" in done.stdout
+@pytest.mark.parametrize("missing", ["pandas", "matplotlib", "costboost_papers"])
+def test_a_missing_extra_names_the_install(missing, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    words = command("cao2013", code=2)
+    assert f"needs {missing}" in words and 'pip install "costboost[experiments]"' in words
 
 
 # --- what a machine may lack --------------------------------------------------------------------
@@ -183,43 +147,27 @@ def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
     monkeypatch.setattr(files, "_folder", lambda data_dir, missing_ok=False: None)
-    result = command("cao2013", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
-    assert result.exit_code == 1
-    words = " ".join(result.output.split())
+    words = command("cao2013", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1)
     assert words.startswith("cao2013 table1: The data set 'crx' is not on this machine")
     assert "no network" in words and "--data of costboost reproduce" in words
-    assert len(tried) == 1
-    assert "failed cao2013" not in words
+    assert len(tried) == 1 and "failed cao2013" not in words
 
 
-def test_a_missing_data_folder_is_a_usage_error(tmp_path):
-    result = command("cao2013", "table1", "--data", tmp_path / "nowhere")
-    assert result.exit_code == 2
-    assert "nowhere" in "".join(result.output.replace("│", " ").split())
-
-
-def test_a_folder_that_cannot_be_written_is_named(toy, tmp_path):
+def test_folders_that_cannot_be_written_are_named(toy, tmp_path):
     (tmp_path / "taken").write_text("a file, not a folder")
-    result = command("toy", "--quick", "--output", tmp_path / "taken", "--jobs", 1)
-    assert result.exit_code == 1
-    words = " ".join(result.output.split())
+    words = command("toy", "--quick", "--output", tmp_path / "taken", "--jobs", 1, code=1)
     assert "cannot be written" in words and "--output" in words
-    assert "taken/quick/toy-table1.csv" in result.output.replace("\n", "")
-
-
-def test_pages_that_cannot_be_written_are_named(toy, tmp_path):
-    (tmp_path / "taken").write_text("a file, not a folder")
-    result = command("--pages", "--output", tmp_path / "none", "--docs", tmp_path / "taken")
-    assert result.exit_code == 1
-    assert "taken" in result.output.replace("\n", "")
+    assert "taken/quick/toy-table1.csv" in words.replace(" ", "")
+    words = command("--pages", "--output", tmp_path / "no", "--docs", tmp_path / "taken", code=1)
+    assert "taken" in words.replace(" ", "")
 
 
 def test_rows_beside_the_pages_are_the_start_unless_fresh(toy, tmp_path):
     docs = ("--docs", tmp_path / "docs", "--jobs", 1)
     first = command("toy", "--pages", "--output", tmp_path / "first", *docs)
-    assert "48 tasks done now" in first.output, first.output
+    assert "48 tasks done now" in first
     assert (tmp_path / "docs" / "rows" / "toy-table1.csv.gz").is_file()
     later = command("toy", "table1", "--output", tmp_path / "later", *docs)
-    assert "toy table1: 0 tasks done now, 48 done earlier" in later.output, later.output
+    assert "toy table1: 0 tasks done now, 48 done earlier" in later
     fresh = command("toy", "table1", "--fresh", "--output", tmp_path / "fresh", *docs)
-    assert "toy table1: 48 tasks done now, 0 done earlier" in fresh.output, fresh.output
+    assert "toy table1: 48 tasks done now, 0 done earlier" in fresh

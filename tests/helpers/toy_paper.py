@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
-from costboost_papers import Conclusion, registry
+from costboost_papers import registry
+from costboost_papers.grading import Conclusion
 
 # In a module of its own, so that other processes can import it.
 TOY = """
 import os, time
 import numpy as np
 import pandas as pd
-from costboost_papers import Conclusion, Item, Part, Task
+from costboost_papers.grading import Conclusion, Part
+from costboost_papers.item import Item, Task
 
 
 class Toy(Item):
@@ -90,9 +93,6 @@ def install(folder, monkeypatch):
         path=folder / "toy_paper.py",
     )
 
-    class ToyPaper(registry.Paper):
-        def _package(self):
-            return module
-
-    monkeypatch.setattr(registry, "PAPERS", (ToyPaper("toy", "A. Toy, 2026."),))
+    monkeypatch.setattr(registry, "PAPERS", (registry.Paper("toy", "A. Toy, 2026."),))
+    monkeypatch.setitem(sys.modules, "costboost_papers.toy", module)
     return module

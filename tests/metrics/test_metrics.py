@@ -26,7 +26,7 @@ from costboost.metrics import (
     total_cost,
 )
 from costboost_papers.costs import random_symmetric
-from costboost_papers.protocol import epsilon, g_mean
+from costboost_papers.protocol import g_mean
 
 BILLS = [total_cost, mean_cost, avoidable_cost_score]
 SHORT = {"fn": 5, "fp": 1}
@@ -197,7 +197,6 @@ class TestThreshold:
 
 
 def test_counts_of_the_papers():
-    assert epsilon(Y, D, factor=10) == 12
     assert g_mean(Y, D) == pytest.approx(np.sqrt(1 / 3 * 1 / 2))
     assert (g_mean(Y, np.zeros(5, int)), g_mean(Y, Y)) == (0, 1)
     assert g_mean([0, 0], [0, 1]) == 0.5  # over the classes that are there

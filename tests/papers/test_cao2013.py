@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from costboost.datasets import bayes_decision
-from costboost_papers import Task, cao2013
+from costboost_papers import cao2013
+from costboost_papers.item import Task
 from costboost_papers.pages import ordering, summarise
 from costboost_papers.protocol import BinaryData, binary_data
 from data import rows_of_tasks

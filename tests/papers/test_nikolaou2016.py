@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
 from scipy.io import savemat
 
+from costboost.datasets import files
 from costboost_papers import nikolaou2016
 from costboost_papers.nikolaou2016 import CALIBRATED, ITEMS, METHODS, PLAIN
 from costboost_papers.pages import summarise
@@ -21,7 +24,7 @@ def tiny(monkeypatch):
     y = np.repeat([0, 1], [80, 40])
     X = np.column_stack([y + rng.normal(size=120), rng.normal(size=120)])
     monkeypatch.setattr(nikolaou2016, "mat_data", lambda name: (X, y))
-    effort = nikolaou2016.Effort(1, (0.01, 1.0, 100.0), 100, 3)
+    effort = SimpleNamespace(splits=1, ratios=(0.01, 1.0, 100.0), rows=100, rounds=3)
     monkeypatch.setattr(nikolaou2016, "EFFORTS", {"quick": effort, "full": effort})
 
 
@@ -48,7 +51,7 @@ def test_every_variant_runs(tiny):
 
 
 def test_files_of_the_authors(tmp_path, monkeypatch):
-    monkeypatch.setattr(nikolaou2016, "_folder", lambda data_dir: tmp_path)
+    monkeypatch.setattr(files, "_folder", lambda data_dir, missing_ok: tmp_path)
     nikolaou2016.mat_data.cache_clear()
     with pytest.raises(FileNotFoundError, match=r"new\.mat is not there\. Put their \.mat files"):
         nikolaou2016.mat_data("new.mat")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from costboost_papers import bahnsen2015, hoppner2022, vanderschraelen2025
+from costboost_papers import bahnsen2015, hoppner2022, outside, vanderschraelen2025
 from costboost_papers.pages import summarise
 from costboost_papers.protocol import BinaryData
 from data import rows_of_values
@@ -30,7 +30,7 @@ class Made:
 )
 def test_every_method_saves(item, monkeypatch):
     made = Made()
-    monkeypatch.setattr("costboost.datasets.load", lambda name: made)
+    monkeypatch.setattr(outside, "load", lambda name: made)
     tasks = [task for task in item.tasks("full") if task.dataset == item.datasets[0]]
     assert len(tasks) == item.splits * len(item.methods)
     for task in tasks[: len(item.methods)]:

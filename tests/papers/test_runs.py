@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost_papers import Task, run
-from costboost_papers.item import Options
+from costboost_papers import run
+from costboost_papers.item import Options, Task
 from costboost_papers.pages import (
     describe_run,
     markdown_table,
@@ -49,9 +49,6 @@ def rows_of(folder, item, mode=FULL, **options):
     return Store(folder, item, mode).rows().drop(columns="seconds")
 
 
-# --- tasks ------------------------------------------------------------------------------------
-
-
 def test_seed_is_shared_by_algorithms_only():
     task = Task("p", "i", "d", "one", "s", 1)
     assert task.seed == Task("p", "i", "d", "two", "s", 1).seed
@@ -75,18 +72,17 @@ def test_a_run_is_complete_and_a_second_one_finds_it(item, tmp_path):
     first = run_item(item, FULL, tmp_path, n_jobs=1, progress=lambda n, name: told.append(n))
     assert (first.planned, first.found, first.done, first.failures) == (48, 0, 48, [])
     assert sum(told) == 48
-    before = Store(tmp_path, item, FULL).path.read_bytes()
+    store = Store(tmp_path, item, FULL)
+    before, rows = store.path.read_bytes(), store.rows()
     second = run_item(item, FULL, tmp_path, n_jobs=1)
-    assert (second.found, second.done) == (48, 0)
-    assert Store(tmp_path, item, FULL).path.read_bytes() == before
-    rows = Store(tmp_path, item, FULL).rows()
-    assert list(rows.columns) == COLUMNS
-    assert len(rows) == 3 * 48
+    assert (second.found, second.done) == (48, 0) and store.path.read_bytes() == before
+    assert list(rows.columns) == COLUMNS and len(rows) == 3 * 48
     assert rows["setting"].isin(["", "x=1, y"]).all()
     assert rows.loc[rows["metric"] == "void", "value"].isna().all()
     assert rows["versions"].str.contains("costboost .*numpy").all()
-    quick = run_item(item, QUICK, tmp_path, n_jobs=1)
-    assert quick.done == 12  # kept apart from the full run
+    assert run_item(item, QUICK, tmp_path, n_jobs=1).done == 12  # kept apart from the full run
+    planned = store.rows_of(item.tasks("quick"))  # what is no longer planned does not count
+    assert set(planned["split"]) == {0} and len(planned) == 3 * 12
 
 
 def test_order_and_processes_do_not_matter(toy, item, tmp_path, monkeypatch):
@@ -109,9 +105,8 @@ def test_a_killed_run_goes_on(toy, item, tmp_path):
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    survived = len(store.done())
+    survived, kept = len(store.done()), store.rows()
     assert 5 <= survived < 48
-    kept = store.rows()
     report = run_item(item, FULL, tmp_path / "killed", n_jobs=1)
     assert (report.found, report.done) == (survived, 48 - survived)
     whole = rows_of(tmp_path / "whole", item)
@@ -136,9 +131,9 @@ def test_a_failed_task_is_reported_and_the_others_go_on(item, tmp_path, monkeypa
     key = "toy/table1/a/two//3"
     monkeypatch.setenv("TOY_FAILS", key)
     report = run_item(item, FULL, tmp_path, n_jobs=1)
-    assert report.done == 47
-    assert [failure.task.key for failure in report.failures] == [key]
-    assert report.failures[0].error == "RuntimeError: the toy is broken"
+    (failure,) = report.failures
+    assert (report.done, failure.task.key) == (47, key)
+    assert failure.error == "RuntimeError: the toy is broken"
     where = failures_path(Store(tmp_path, item, FULL).path)
     assert key in where.read_text() and "Traceback" in where.read_text()
     monkeypatch.delenv("TOY_FAILS")
@@ -149,86 +144,78 @@ def test_a_failed_task_is_reported_and_the_others_go_on(item, tmp_path, monkeypa
 def test_a_run_starts_from_the_rows_that_are_kept(item, tmp_path, monkeypatch):
     """They are kept bit by bit, rows of a later run win, and other plans do not touch them."""
     docs, first, second = tmp_path / "docs", tmp_path / "first", tmp_path / "second"
+    plan = item.tasks("full")
     monkeypatch.setenv("TOY_FAILS", "/two/")
     run_item(item, FULL, first, n_jobs=1)
     run_item(item, Options(seed=1), first, n_jobs=1)  # not of the plan: not kept
     store = Store(first, item, FULL, docs)
-    store.keep(item.tasks("full"))
+    store.keep(plan)
     kept = store.kept.read_bytes()
     monkeypatch.delenv("TOY_FAILS")
     report = run_item(item, FULL, second, n_jobs=1, docs=docs)
     assert (report.found, report.done) == (32, 16)
-    assert run_item(item, QUICK, second, n_jobs=1, docs=docs).found == 0
-    assert run_item(item, Options(rounds=3), second, n_jobs=1, docs=docs).found == 0
-    assert run_item(item, FULL, tmp_path / "fresh", n_jobs=1).found == 0
+    for options in (QUICK, Options(rounds=3)):
+        assert run_item(item, options, second, n_jobs=1, docs=docs).found == 0
     together = Store(second, item, FULL, docs)
-    whole = Store(tmp_path / "fresh", item, FULL)
-    same = [store.rows().drop(columns="seconds") for store in (together, whole)]
-    pd.testing.assert_frame_equal(*same, check_exact=True)
-    store.keep(item.tasks("full"))
+    whole = rows_of(tmp_path / "fresh", item)
+    pd.testing.assert_frame_equal(together.rows().drop(columns="seconds"), whole, check_exact=True)
+    store.keep(plan)
     assert store.kept.read_bytes() == kept  # nothing new, nothing to commit
-    together.keep(item.tasks("full"))
+    together.keep(plan)
     assert len(Store(tmp_path / "nowhere", item, FULL, docs).done()) == 48
     monkeypatch.setattr(run, "source_commit", lambda: "later")
     run_item(item, FULL, tmp_path / "later", n_jobs=1)
-    later = Store(tmp_path / "later", item, FULL, docs)
-    later.keep(item.tasks("full"))
+    Store(tmp_path / "later", item, FULL, docs).keep(plan)
     assert set(Store(tmp_path / "nowhere", item, FULL, docs).rows()["commit"]) == {"later"}
 
 
-def test_rows_of_tasks_that_are_no_longer_planned_do_not_count(item, tmp_path):
-    run_item(item, FULL, tmp_path, n_jobs=1)
-    rows = Store(tmp_path, item, FULL).rows_of(item.tasks("quick"))
-    assert set(rows["split"]) == {0} and len(rows) == 3 * 12
+def test_a_file_that_cannot_be_read_is_named(item, tmp_path):
+    kept = Store(tmp_path, item, QUICK)
+    kept.repair()
+    pd.DataFrame(columns=COLUMNS[:-1]).to_csv(kept.path, index=False)
+    with pytest.raises(OSError, match=r"toy-table1\.csv must begin with the columns.*--output"):
+        run_item(item, QUICK, tmp_path, n_jobs=1)
+    kept.path.unlink()
+    run_item(item, QUICK, tmp_path, n_jobs=1)
+    kept.path.write_text(kept.path.read_text() + "a,b,c\n" + "x," * 30 + "\n")
+    with pytest.raises(OSError, match=r"toy-table1\.csv is damaged.*Delete it"):
+        run_item(item, QUICK, tmp_path, n_jobs=1)
 
 
-# --- the commit of the source ---
+# --- the commit of the source -------------------------------------------------------------------
 
 
-def git(folder, *arguments):
-    identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+def test_the_commit_is_that_of_the_source(tmp_path, monkeypatch):
+    """Results beside it do not count; an edit does, until it is committed."""
 
+    def git(*arguments):
+        identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        command = ["git", "-C", str(tmp_path), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-@pytest.fixture
-def repository(tmp_path):
-    """A repository with a source and a file of results, both tracked."""
-    for name in ("src/package/code.py", "results/rows.csv"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True)
+    source, results = tmp_path / "src" / "code.py", tmp_path / "results" / "rows.csv"
+    for path in (source, results):
+        path.parent.mkdir()
         path.write_text("1\n")
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-qm", "first")
-    return tmp_path
-
-
-def test_results_do_not_make_the_source_dirty(repository):
-    source = repository / "src" / "package"
-    first = git(repository, "rev-parse", "--short=10", "HEAD")
-    assert source_commit(source) == first
-    (repository / "results" / "rows.csv").write_text("2\n")
-    assert source_commit(source) == first
-    git(repository, "commit", "-qam", "results")
-    assert source_commit(source) == first  # HEAD has moved, the source has not
-
-
-@pytest.mark.parametrize("name", ["code.py", "new.py"])
-def test_an_edited_source_is_dirty(repository, name):
-    source = repository / "src" / "package"
-    clean = source_commit(source)
-    (source / name).write_text("2\n")
-    assert source_commit(source) == f"{clean}-dirty"
-    git(repository, "add", ".")
-    git(repository, "commit", "-qm", "edit")
-    assert source_commit(source) == git(repository, "rev-parse", "--short=10", "HEAD") != clean
-
-
-def test_a_source_without_git_has_no_commit(tmp_path, monkeypatch):
-    assert source_commit(tmp_path) == ""
+    assert source_commit(source.parent) == ""  # no repository
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    first = git("rev-parse", "--short=10", "HEAD")
+    assert source_commit(source.parent) == first
+    results.write_text("2\n")
+    assert source_commit(source.parent) == first
+    git("commit", "-qam", "results")
+    assert source_commit(source.parent) == first  # HEAD has moved, the source has not
+    for name in ("code.py", "new.py"):
+        source.with_name(name).write_text("2\n")
+        assert source_commit(source.parent) == f"{first}-dirty"
+        git("add", ".")
+        git("commit", "-qm", "edit")
+        assert source_commit(source.parent) == git("rev-parse", "--short=10", "HEAD") != first
+        first = source_commit(source.parent)
     monkeypatch.setenv("PATH", "")
-    assert run._git(tmp_path, "log") == ""
+    assert source_commit(source.parent) == ""  # no Git
 
 
 def test_rows_and_runs_store_the_commit(item, tmp_path, monkeypatch):
@@ -247,21 +234,7 @@ def test_rows_and_runs_store_the_commit(item, tmp_path, monkeypatch):
     assert read_runs(tmp_path) == {("toy", "table1"): found}
 
 
-def test_a_file_that_cannot_be_read_is_named(item, tmp_path):
-    kept = Store(tmp_path, item, QUICK)
-    kept.repair()
-    pd.DataFrame(columns=COLUMNS[:-1]).to_csv(kept.path, index=False)
-    wrong = r"toy-table1\.csv must begin with the columns.*--output"
-    with pytest.raises(run.CannotRunError, match=wrong):
-        run_item(item, QUICK, tmp_path, n_jobs=1)
-    kept.path.unlink()
-    run_item(item, QUICK, tmp_path, n_jobs=1)
-    kept.path.write_text(kept.path.read_text() + "a,b,c\n" + "x," * 30 + "\n")
-    with pytest.raises(run.CannotRunError, match=r"toy-table1\.csv is damaged.*Delete it"):
-        run_item(item, QUICK, tmp_path, n_jobs=1)
-
-
-# --- pages ---
+# --- pages --------------------------------------------------------------------------------------
 
 
 def test_summary_survives_the_disk(item, tmp_path):
@@ -270,8 +243,6 @@ def test_summary_survives_the_disk(item, tmp_path):
     assert set(summary.loc[summary["metric"] == "cost", "n"]) == {4}
     write_summary(tmp_path, item, summary)
     pd.testing.assert_frame_equal(read_summary(tmp_path, item), summary, check_dtype=False)
-    mean = summary.query("metric == 'cost' and statistic == 'mean'")["value"]
-    assert mean.map(lambda value: float(f"{value:.6g}") == value).all()
 
 
 def test_ordering_is_kendalls_tau_per_set(item, tmp_path):
@@ -289,22 +260,23 @@ def test_pages_come_from_rows_or_from_summaries(item, tmp_path):
     pages = write_pages(docs, tmp_path / "results")
     assert [page.name for page in pages] == ["toy.md", "README.md"]
     first = [page.read_text() for page in pages]
-    assert "Full run: 48 tasks" in first[0]
-    assert "- **Holds**: One is best.\n    - What would refute it: another." in first[0]
-    assert "    - Test: 1 < 2. For 1 of 1: one 1 [1, 1]." in first[0]
-    assert "**Cannot be told**: All is well." in first[0]
+    for words in (
+        "Full run: 48 tasks",
+        "- **Holds**: One is best.\n    - What would refute it: another.",
+        "    - Test: 1 < 2. For 1 of 1: one 1 [1, 1].",
+        "**Cannot be told**: All is well.",
+        "ordering by cost: a 0.33.",
+    ):
+        assert words in first[0]
     assert first[0].count("Differences from the paper: none.") == 2
     assert "not claims of the paper" not in first[0]
-    assert "ordering by cost: a 0.33." in first[0]
     assert "| **holds** | 1 for |  |" in first[1]
     for picture in ("toy-table1.png", "toy-figure1.png"):
         assert 0 < (docs / "figures" / picture).stat().st_size < 100_000
         assert f"figures/{picture}" in first[0]
-    again = [page.read_text() for page in write_pages(docs, tmp_path / "none")]
-    assert again == first  # from the rows that were kept
-    (docs / "rows" / "toy-table1.csv.gz").unlink()
-    again = [page.read_text() for page in write_pages(docs, tmp_path / "none")]
-    assert again == first  # from the summaries
+    assert [page.read_text() for page in write_pages(docs, tmp_path / "none")] == first
+    (docs / "rows" / "toy-table1.csv.gz").unlink()  # from the summaries, then
+    assert [page.read_text() for page in write_pages(docs, tmp_path / "none")] == first
 
 
 def test_markdown_tables_escape():

@@ -9,29 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost_papers import (
-    Conclusion,
-    Part,
-    cai2008,
-    cao2013,
-    coverage,
-    nikolaou2016,
-    registry,
-    vanderschraelen2025,
-)
+from costboost_papers import cai2008, cao2013, coverage, nikolaou2016, registry, vanderschraelen2025
 from costboost_papers import masnadi2007 as masnadi
 from costboost_papers import masnadi2007_faces as faces
-from costboost_papers.grading import (
-    above_part,
-    below_part,
-    close_part,
-    paired,
-    rank_parts,
-    share_part,
-    t_half,
-    t_part,
-    wins,
-)
+from costboost_papers.grading import Conclusion, Part, paired, rank_parts, t_half, wins
 from costboost_papers.pages import summarise
 
 # --- the rule -----------------------------------------------------------------------------------
@@ -61,26 +42,33 @@ def test_a_verdict_needs_half_of_the_parts(parts, verdict):
         assert f"{len(parts)}: " in found.evidence and found.test in found.evidence
 
 
-def test_parts_by_hand():
-    assert t_part("x", 0.0, 0.0).outcome == "cannot be told"  # decided alike everywhere
-    assert t_part("x", nan, nan).outcome == "cannot be told"
-    assert t_part("x", 0.01, 0.02).outcome == "against"  # too small to matter, and told
-    assert t_part("x", 10.0, 20.0, scale=100.0).outcome == "cannot be told"
-    assert below_part("x", 0.05, 0.01, limit=0.1).outcome == "for"
-    assert above_part("x", 0.05, 0.01, limit=0.1).outcome == "against"
-    assert close_part("x", -0.5, 0.4, band=1.0).outcome == "for"
-    assert close_part("x", -0.5, 0.6, band=1.0).outcome == "cannot be told"
-    assert close_part("x", 2.0, 0.5, band=1.0).outcome == "against"
+@pytest.mark.parametrize(
+    ("part", "outcome"),
+    [
+        (Part.gap("x", 0.0, 0.0), "cannot be told"),  # decided alike everywhere
+        (Part.gap("x", nan, nan), "cannot be told"),
+        (Part.gap("x", 0.01, 0.02), "against"),  # too small to matter, and told
+        (Part.gap("x", 0.1, 0.2), "cannot be told"),
+        (Part.below("x", 0.05, 0.01, limit=0.1), "for"),
+        (Part.above("x", 0.05, 0.01, limit=0.1), "against"),
+        (Part.close("x", -0.5, 0.4, band=1.0), "for"),
+        (Part.close("x", -0.5, 0.6, band=1.0), "cannot be told"),
+        (Part.close("x", 2.0, 0.5, band=1.0), "against"),
+        # The sign test: five of five are needed, and four sets are too few for anything.
+        *((Part.share("x", [1] * k + [0] * (5 - k)), "against") for k in (0, 1)),
+        *((Part.share("x", [1] * k + [0] * (5 - k)), "cannot be told") for k in (2, 3, 4)),
+        (Part.share("x", [1] * 5), "for"),
+        (Part.share("x", [1] * 4), "cannot be told"),
+        (Part.share("x", [1] * 5).turned(), "against"),
+        (Part.share("x", [0] * 5).turned(), "for"),
+        (Part.share("x", []), "cannot be told"),
+    ],
+)
+def test_parts_by_hand(part, outcome):
+    assert part.outcome == outcome
 
 
-def test_the_sign_test_is_that_of_the_binomial():
-    """Five of five are needed; four sets are too few for anything."""
-    outcomes = [share_part("x", [1] * k + [0] * (5 - k)).outcome for k in range(6)]
-    assert outcomes == ["against", "against", *["cannot be told"] * 3, "for"]
-    assert share_part("x", [1] * 4).outcome == "cannot be told"
-    assert share_part("x", [1] * 5, turned=True).outcome == "against"
-    assert share_part("x", [0] * 5, turned=True).outcome == "for"
-    assert share_part("x", []).outcome == "cannot be told"
+def test_wins_are_counted_over_the_sets_that_have_both():
     ours, theirs = (pd.Series(values, index=list("abc")) for values in ([1, 2, 3], [2, 2, nan]))
     assert wins(ours, theirs) == [1.0, 0.5]
 
@@ -333,20 +321,14 @@ def test_equal_methods_support_no_difference(judged):
     assert [key for key in held if not ALIKE.search(key[2]) and key[0] != "figure3"] == []
 
 
-def test_every_claim_says_what_would_refute_it(judged):
-    _, good, _ = judged
+def test_every_claim_says_what_would_refute_it_and_is_quoted(judged):
+    paper, good, _ = judged
     for one in good.values():
         assert one.refuted_by and one.test and not re.search(r"\bnan\b", one.evidence)
+        if one.own and paper.name in FIVE:
+            assert re.search(r"“.+” ?.*\((section|figure) \d", one.said), one.claim
+            assert one.limit, one.claim
     assert any(one.own for one in good.values())
-
-
-def test_claims_are_quoted_and_their_limits_have_a_reason(judged):
-    paper, good, _ = judged
-    if paper.name in FIVE:
-        for one in good.values():
-            if one.own:
-                assert re.search(r"“.+” ?.*\((section|figure) \d", one.said), one.claim
-                assert one.limit, one.claim
 
 
 def test_the_rule_is_fair_to_the_numbers_that_the_papers_print():
