@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import check_weights
+from costboost.columns.raw import column_names, has_columns
 from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import of_length, position, positions, positive_code
@@ -158,11 +159,6 @@ class Case:
         """What each decision costs on the row, its truth being known (n, d)."""
         return self.costs.prices
 
-    def cost_of(self, truth: int, decision: int) -> Floats | float:
-        """Cost of a pair, as known when deciding: a number, or one per row."""
-        found = self.matrix[..., truth, decision]
-        return found if self.matrix.ndim == 3 else float(found)
-
     @cached_property
     def average(self) -> Floats:
         """Mean cost matrix (k, d): of each truth over its own rows, where it has some."""
@@ -194,10 +190,6 @@ class Case:
     def spent(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
         return np.asarray(self.prices[np.arange(self.n), decided] * self.weights)
-
-    def total(self, decided: Ints | int) -> float:
-        """What the decisions cost together."""
-        return float(self.spent(decided).sum())
 
     @cached_property
     def constant(self) -> int:
@@ -267,10 +259,6 @@ class Case:
             rows, other, _ = by_saving(expected, decided, limited)
             lost = np.cumsum(self.weights[rows]) > capacity
             decided[rows[lost]] = other[lost]
-        return self.account(decided, factors)
-
-    def account(self, decided: Ints, factors: Floats) -> OperatingPoint:
-        """Count and price decisions under factored costs."""
         paid = self.by_cell(self.spent(decided), decided) * factors
         return OperatingPoint(decided, self.by_cell(self.weights, decided), paid)
 
@@ -394,8 +382,7 @@ def make_case(
     weights = check_weights(sample_weight, n, owner)
     matrix = known.average(weights) if known.matrix is None else known.matrix
     if taken := [name for name in rivals or {} if name in OWN_NAMES]:
-        rule = "must not use the names of the report's own rules"
-        raise _wrong("rivals", f"{rule}, got {taken}. Choose other names.")
+        raise _wrong("rivals", f"must not use names of the report's own rules, got {taken}.")
 
     def decide(given: Any, name: str) -> Ints:
         """Labels of decisions as they are; probabilities by the smallest expected cost."""
@@ -404,12 +391,15 @@ def make_case(
         return cheapest(expected_cost(_table(given, (n, k), name), matrix))
 
     def columns(table: Any, name: str) -> dict[str, AnyArray]:
-        items = () if table is None else table.items()
-        return {str(key): of_length(one, n, f"{name}[{key!r}]", owner) for key, one in items}
+        # Of an Arrow table, a frame, a mapping.
+        found = getattr(table, "column_names", getattr(table, "columns", table))
+        keys = () if found is None else found
+        return {str(key): of_length(table[key], n, f"{name}[{key!r}]", owner) for key in keys}
 
     if explain is not None and not callable(explain):
         explain = _table(explain, (n, np.shape(explain)[-1]), "explain").__getitem__
     idle = None if nothing is None else position(nothing, named, "decisions", "nothing", owner)
+    heading = f"Cost report: {' or '.join(map(str, named))}" if len(named) < 5 else "Cost report"
     found = Case(
         costs=known,
         matrix=matrix,
@@ -425,7 +415,7 @@ def make_case(
         explain=explain,
         rivals={name: decide(one, f"rivals[{name!r}]") for name, one in (rivals or {}).items()},
         ids=None if ids is None else of_length(ids, n, "ids", owner),
-        title=_title(named.tolist()) if title is None else title,
+        title=heading if title is None else title,
         unit=unit,
         settings={str(name): str(value) for name, value in (settings or {}).items()},
     )
@@ -434,13 +424,6 @@ def make_case(
         usual = 1 - position(calls, labels, "classes", "positive", owner)
         found = replace(found, idle=int(found.right[usual]) if idle is None else idle)
     return found
-
-
-def _title(decisions: list[Any]) -> str:
-    *others, last = [str(label) for label in decisions]
-    if len(others) > 3:
-        return f"Cost report: {', '.join(others[:3])} and {len(others) - 2} other decisions"
-    return f"Cost report: {', '.join(others)} or {last}"
 
 
 def _wrong(name: str, text: str) -> ValueError:
@@ -456,13 +439,11 @@ def _table(values: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
     return array
 
 
-def _time(moments: AnyArray) -> AnyArray:
+def _time(given: AnyArray) -> AnyArray:
     try:
-        moments = moments.astype("datetime64[s]")
+        moments = given.astype("datetime64[s]")
     except ValueError as error:
-        remedy = "Convert it with pandas.to_datetime."
-        text = f"must hold dates, got {moments[0]!r} ({error}). {remedy}"
-        raise _wrong("time", text) from error
+        raise _wrong("time", f"must hold dates: {error}. Use pandas.to_datetime.") from error
     if np.isnat(moments).any():
         raise _wrong("time", "must not have missing dates.")
     return moments
@@ -507,7 +488,7 @@ def case_of(
         time=column_of(time, X, "time", owner),
         amount=amount,
         segments=segments,
-        features=X if hasattr(X, "columns") else None,
+        features=X if has_columns(X) else None,
         explain=_model_parts(model, X, costs, known, decided),
         ids=column_of(ids, X, "ids", owner),
         settings={k: v for k, v in model.get_params(deep=False).items() if k != "cost_matrix"},
@@ -530,16 +511,16 @@ def _positive(given: Any, form: Any, known: Costs) -> Any:
 
 def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray) -> Any:
     """From row numbers to parts in money; None if the model does not explain itself."""
-    if not hasattr(model, "explain") or not hasattr(X, "columns"):
+    if not hasattr(model, "explain") or not has_columns(X):
         return None
     codes = positions(decided, known.decisions, "decisions", "decided", "report", len(decided))
+    names = [str(name) for name in column_names(X)]
 
     def parts(rows: Ints) -> Floats:
-        some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+        some = X.take(rows) if hasattr(X, "take") else X[rows]  # polars
         own = None if costs is None or known.matrix is None else known.take(rows).matrix
         found = model.explain(some, costs=own, codes=codes[rows])
-        table = np.zeros((len(rows), len(X.columns)))
-        names = [str(name) for name in X.columns]
+        table = np.zeros((len(rows), len(names)))
         for j, name in enumerate(found.feature_names):
             if name in names:  # columns that fit left out may be absent
                 table[:, names.index(name)] = found.parts[:, j]

@@ -5,19 +5,31 @@ Colours are names with an "@", which ``report.js`` replaces by those of the ligh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
+from string import Template
 from typing import Any
 
 import numpy as np
 
-from costboost._words import count, money, number
+from costboost._words import money, number
 
 SERIES = ("@accent", "@amber", "@violet", "@rose", "@blue", "@green", "@brown", "@grey")
 Trace = dict[str, Any]
 # A text, or a number: what is shown, and what the table is sorted by.
 Cell = str | tuple[str, float]
+
+
+def filled(name: str, **texts: str) -> str:
+    """A file of ``assets``, with texts in its gaps."""
+    return Template(asset(name)).substitute(texts)
+
+
+def asset(name: str) -> str:
+    """A file of ``assets``."""
+    return files("costboost.report").joinpath("assets", name).read_text("utf-8")
 
 
 def short(text: str, most: int = 18) -> str:
@@ -30,19 +42,13 @@ def short(text: str, most: int = 18) -> str:
 
 def amounts(values: Any, unit: str) -> list[Cell]:
     """A column of money, with the decimals of its largest amount."""
-    cells = np.asarray(values).tolist()
-    largest = max(map(abs, cells), default=0.0)
-    return [(money(v, unit, largest), v) for v in cells]
+    largest = float(np.abs(values).max(initial=0.0))
+    return cells(values, lambda value: money(value, unit, largest))
 
 
-def figures(values: Any) -> list[Cell]:
+def cells(values: Any, show: Callable[[float], str] = number) -> list[Cell]:
     """A column of numbers that are no money."""
-    return [(number(v), v) for v in np.asarray(values).tolist()]
-
-
-def counts(values: Any) -> list[Cell]:
-    """A column of numbers of rows."""
-    return [(count(v), v) for v in np.asarray(values).tolist()]
+    return [(show(v), v) for v in np.asarray(values).tolist()]
 
 
 def table(caption: str, *columns: tuple[str, Sequence[Cell]], sortable: bool = False) -> str:
@@ -98,7 +104,7 @@ class Figure:
         return table(
             self.title,
             (heading, [v if isinstance(v, str) else number(v) for v in places]),
-            *((one["name"], figures(one["y"][some])) for one in self.data if one["x"] == x),
+            *((one["name"], cells(one["y"][some])) for one in self.data if one["x"] == x),
         )
 
     def html(self) -> str:

@@ -146,10 +146,10 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
         charts.table(
             "Predicted and observed frequency by bin",
             ("Class", [c["label"] for c in found for _ in c["rows"]]),
-            *((key.title(), charts.figures(joined(key))) for key in ("predicted", "observed")),
-            ("95\u00a0%, from", charts.figures(joined("low"))),
-            ("to", charts.figures(joined("high"))),
-            ("Rows", charts.counts(joined("rows"))),
+            *((key.title(), charts.cells(joined(key))) for key in ("predicted", "observed")),
+            ("95\u00a0%, from", charts.cells(joined("low"))),
+            ("to", charts.cells(joined("high"))),
+            ("Rows", charts.cells(joined("rows"), count)),
         ),
         wide=len(found) > 3,
     )

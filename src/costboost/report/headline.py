@@ -71,15 +71,10 @@ class Headline:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the model pays."""
-        return verdict(self.rules, self.rows)
-
-
-def verdict(rules: Sequence[RuleCost], rows: float) -> Verdict:
-    """Whether the model pays against the best constant decision."""
-    rule = next(rule for rule in rules if rule.key == "constant")
-    gain, low, high = (x / rows for x in rule.saving)
-    return Verdict(gain, low, high, rows, rule.decision)
+        """Whether the model pays against the best constant decision."""
+        rule = self.rule("constant")
+        gain, low, high = (x / self.rows for x in rule.saving)
+        return Verdict(gain, low, high, self.rows, rule.decision)
 
 
 def headline(case: Case) -> Headline:
@@ -99,21 +94,20 @@ def headline(case: Case) -> Headline:
         ("model", "The model", case.decided),
         *(("rival", name, decided) for name, decided in case.rivals.items()),
     ]
-    rows, weights = np.arange(case.n), case.weights
-    prices = np.column_stack([case.prices[rows, decided] for _, _, decided in rules])
-    units, unit, days, daily = (prices, weights), "row", None, {}
+    rows = np.arange(case.n)
+    spent = np.column_stack([case.prices[rows, decided] for _, _, decided in rules])
+    mass, unit, days, daily = case.weights, "row", None, {}
     if case.time is not None:
         day = case.time.astype("datetime64[D]").astype(np.int64)
         first, length = day.min(), int(np.ptp(day)) + 1
         days = np.arange(first, first + length).astype("datetime64[D]")
-        by_day = np.column_stack(
-            [sums(day - first, column, length) for column in (prices.T * weights)]
-        )
-        daily = {name: by_day[:, r] for r, (_, name, _) in enumerate(rules)}
+        daily = {
+            name: sums(day - first, paid * mass, length)
+            for (_, name, _), paid in zip(rules, spent.T, strict=True)
+        }
         if length >= FEWEST_DAYS:
-            units, unit = (by_day, np.ones(length)), "day"
+            spent, mass, unit = np.column_stack(list(daily.values())), np.ones(length), "day"
     place = [key for key, _, _ in rules].index("model")
-    spent, mass = units
     costs, savings = (total_intervals(part, mass) for part in (spent, spent - spent[:, [place]]))
     found = [
         RuleCost(key, name, Range(*cost), Range(*saving), best if key == "constant" else "")

@@ -26,19 +26,11 @@ def mistakes(case: Case, most: int = MOST_MISTAKES) -> list[dict[str, Any]]:
     avoidable = paid - case.perfect
     wrong = np.flatnonzero(avoidable > 0)
     rows = wrong[np.argsort(-avoidable[wrong], kind="stable")[:most]]
-    parts = None if case.explain is None or not len(rows) else case.explain(rows)
-    names = list(case.features)
-
-    def reasons(place: int, row: int) -> list[tuple[str, str, float]]:
-        if parts is None:
-            return []
-        largest = np.argsort(-np.abs(parts[place]), kind="stable")[:REASONS]
-        return [
-            (names[f], shown(case.features[names[f]][row]), float(parts[place, f]))
-            for f in largest
-            if parts[place, f] != 0
-        ]
-
+    parts = np.zeros((len(rows), 0))
+    if case.explain is not None and len(rows):
+        parts = case.explain(rows)
+    features = list(case.features.items())
+    largest = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :REASONS]
     return [
         {
             "row": str(row if case.ids is None else case.ids[row]),
@@ -48,7 +40,11 @@ def mistakes(case: Case, most: int = MOST_MISTAKES) -> list[dict[str, Any]]:
             "paid": float(paid[row]),
             "avoidable": float(avoidable[row]),
             "probability": float(case.proba[row, case.codes[row]]),
-            "reasons": reasons(place, row),
+            "reasons": [
+                (features[f][0], shown(features[f][1][row]), float(parts[place, f]))
+                for f in largest[place]
+                if parts[place, f] != 0
+            ],
         }
         for place, row in enumerate(rows.tolist())
     ]
@@ -187,7 +183,7 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
             "Rows and cost by truth and decision",
             ("Truth", [case.classes[one] for one in j]),
             ("Decision", [case.decisions[one] for one in e]),
-            ("Rows", charts.counts(rows[used])),
+            ("Rows", charts.cells(rows[used], count)),
             ("Cost", charts.amounts(paid[used], unit)),
             ("Avoidable", charts.amounts(avoidable[used], unit)),
         ),
@@ -226,7 +222,7 @@ def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> F
     numbers_ = charts.table(
         title,
         ("Group", labels),
-        ("Rows", charts.counts(rows)),
+        ("Rows", charts.cells(rows, count)),
         (baseline, charts.amounts(constant, unit)),
         ("The model", charts.amounts(model, unit)),
         ("Saved", charts.amounts(constant - model, unit)),
@@ -254,7 +250,7 @@ def _mistakes_table(worst: list[dict[str, Any]], unit: str) -> str:
         ("Cheapest", of("cheapest")),
         ("Cost", charts.amounts(of("paid"), unit)),
         ("Avoidable", charts.amounts(of("avoidable"), unit)),
-        ("p of the truth", charts.figures(of("probability"))),
+        ("p of the truth", charts.cells(of("probability"))),
     ]
     note = ""
     if any(of("reasons")):
@@ -287,13 +283,13 @@ MOST_EFFECTS = 6
 STEPS = 10
 
 
-def features(case: Case, seed: int = 0) -> dict[str, Any] | None:
+def features(case: Case) -> dict[str, Any] | None:
     """Explain a sample of rows; None if the case has no explanations."""
     if case.explain is None:
         return None
     rows = np.arange(case.n)
     if case.n > MOST_EXPLAINED:
-        rows = np.sort(np.random.default_rng(seed).choice(case.n, MOST_EXPLAINED, replace=False))
+        rows = np.sort(np.random.default_rng(0).choice(case.n, MOST_EXPLAINED, replace=False))
     parts = case.explain(rows)
     names = list(case.features)
     w = case.weights[rows] / case.weights[rows].sum()

@@ -13,9 +13,7 @@ from functools import cache
 from html import escape
 from importlib import import_module
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -25,10 +23,11 @@ from costboost._utils import versions
 from costboost._words import percent
 from costboost.columns import need
 from costboost.costs import CostSummary
+from costboost.costs.labels import position
 from costboost.files.container import write_bytes
 from costboost.report import decisions, headline, money, what_if
 from costboost.report.case import Case, OperatingPoint, sums
-from costboost.report.charts import Section
+from costboost.report.charts import Section, asset, filled
 
 PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
 
@@ -111,22 +110,15 @@ class ReportData:
         OperatingPoint
             Decisions, counts and costs.
         """
-        levers = list(self.case.levers)
+        levers, owner = list(self.case.levers), "operating_point"
         if factors is not None and len(factors) != len(levers):
-            raise ValueError(
-                f"The 'factors' parameter of operating_point must have one number for each of "
-                f"{levers}, got {len(factors)}."
-            )
+            raise ValueError(f"{owner} needs one factor for each of {levers}, got {len(factors)}.")
+        if len(capacity or {}) > 1:
+            raise ValueError(f"{owner} limits one decision, got {capacity}.")
         limited = most = None
-        if capacity is not None:
-            names = self.case.costs.decisions.tolist()
-            if len(capacity) != 1 or next(iter(capacity)) not in names:
-                raise ValueError(
-                    "The 'capacity' parameter of operating_point must limit one decision of "
-                    f"{names}, got {dict(capacity)}."
-                )
+        if capacity:
             ((name, most),) = capacity.items()
-            limited = names.index(name)
+            limited = position(name, self.case.costs.decisions, "decisions", "capacity", owner)
         return self.case.operating_point(factors, threshold, most, limited)
 
 
@@ -207,9 +199,10 @@ def render(report: ReportData) -> str:
     )
     parts = [part for part in (make(report) for make in makers) if part is not None]
     drawn = [figure for part in parts for figure in part.drawn]
-    return Template(_asset("report.html")).substitute(
+    return filled(
+        "report.html",
         title=escape(report.case.title),
-        style=_asset("report.css"),
+        style=asset("report.css"),
         navigation="".join(f'<a href="#{part.name}">{escape(part.menu)}</a>' for part in parts),
         sections="\n".join(part.html() for part in parts),
         version=escape(version("costboost")),
@@ -217,7 +210,7 @@ def render(report: ReportData) -> str:
         model=_json(_model(report)),
         rows=_packed(report.sliders["packed"][1]),
         plotly=_plotly(),
-        script=_asset("report.js"),
+        script=asset("report.js"),
     )
 
 
@@ -239,10 +232,6 @@ def _model(report: ReportData) -> dict[str, Any]:
         "capacities": moves["capacities"],
         "rows": moves["packed"][0],
     }
-
-
-def _asset(name: str) -> str:
-    return files("costboost.report").joinpath("assets", name).read_text("utf-8")
 
 
 def _json(content: Any) -> str:

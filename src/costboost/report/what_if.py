@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._words import count, money, percent
+from costboost._words import count, money, number, percent
 from costboost.decisions import sensitivity
 from costboost.decisions.arrays import cheapest_other
 from costboost.report import charts
@@ -120,10 +120,8 @@ def sampling_error(case: Case, sample: Case, positions: int = 20) -> float:
     for _ in range(positions):
         values = np.exp(rng.uniform(-1.4, 1.4, len(case.levers)))
         threshold = rng.uniform() if rng.uniform() < 0.5 else None
-        limit = (rng.uniform(0, case.weights.sum()), int(rng.integers(case.d)))
-        exact, found = (
-            one.operating_point(values, threshold, *limit).cost for one in (case, sample)
-        )
+        at = values, threshold, rng.uniform(0, case.weights.sum()), int(rng.integers(case.d))
+        exact, found = (one.operating_point(*at).cost for one in (case, sample))
         largest = max(largest, abs(found - exact) / abs(exact) if exact else 0.0)
     return largest
 
@@ -150,7 +148,7 @@ def packed(case: Case) -> tuple[dict[str, Any], bytes]:
         "truth": array(case.codes.astype(np.min_scalar_type(case.k - 1))),
         "weights": column(case.weights),
         "proba": [column(p) for p in case.proba.T],
-        "costs": [[column(case.cost_of(j, e)) for e in range(case.d)] for j in range(case.k)],
+        "costs": [[column(case.matrix[..., j, e]) for e in range(case.d)] for j in range(case.k)],
         # None: the price is the cost of the row's truth.
         "prices": None if known else [column(price) for price in case.prices.T],
     }
@@ -170,62 +168,37 @@ def what_if_section(report: ReportData) -> Section:
         [None if curve is None else _threshold_chart(curve, case)],
         "Move a slider: decisions, counts and the total cost follow at once. Use the arrow "
         "keys for single steps.",
-        before=f'<div class="board">{_controls(report)}{_results(case, report.sliders)}</div>',
+        before=_board(report),
     )
 
 
 def rule_in_words(case: Case) -> str:
     """What a threshold does."""
+    idle = case.idle or 0
+    act = case.decisions[1 - idle] if case.d == 2 else f"otherwise than {case.decisions[idle]}"
     risky = " or ".join(case.classes[j] for j in case.risky)
-    if case.d == 2 and case.idle is not None:
-        return (
-            f"Decide {case.decisions[1 - case.idle]} where the probability of {risky} is at least"
-        )
-    idle = case.decisions[case.idle or 0]
-    return f"Decide otherwise than {idle} where the probability of {risky} is at least"
+    return f"Decide {act} where the probability of {risky} is at least"
 
 
-def _controls(report: ReportData) -> str:
-    case, moves = report.case, report.sliders
-    levers = "".join(
-        f'<div class="slider"><label for="factor-{place}">{escape(label)}</label>'
-        f'<input type="range" id="factor-{place}" data-lever="{place}">'
-        f'<output for="factor-{place}" id="factor-{place}-shown"></output></div>'
-        for place, label in enumerate(case.levers)
+def _slider(name: str, label: str, more: str = "") -> str:
+    return (
+        f'<div class="slider"><label for="{name}">{escape(label)}</label>'
+        f'<input type="range" id="{name}"{more}>'
+        f'<output for="{name}" id="{name}-shown"></output></div>'
     )
+
+
+def _board(report: ReportData) -> str:
+    """The sliders, and where their results appear."""
+    case, moves, days = report.case, report.sliders, report.headline.days
     threshold = ""
     if moves["thresholds"]:
         threshold = (
             "<fieldset><legend>One threshold for all rows</legend>"
             '<div class="check"><input type="checkbox" id="use-threshold">'
             '<label for="use-threshold">Use a threshold instead of expected cost</label></div>'
-            f'<div class="slider"><label for="threshold">{escape(rule_in_words(case))}</label>'
-            '<input type="range" id="threshold">'
-            '<output for="threshold" id="threshold-shown"></output></div></fieldset>'
+            f"{_slider('threshold', rule_in_words(case))}</fieldset>"
         )
-    options = "".join(
-        f'<option value="{e}"{" selected" * (e == moves["limited"])}>{escape(label)}</option>'
-        for e, label in enumerate(case.decisions)
-        if e != case.idle
-    )
-    days = report.headline.days
-    together = "" if days is None else f'<p class="fine">Over all {len(days)} days together.</p>'
-    return (
-        '<form class="controls" id="controls" autocomplete="off">'
-        f"<fieldset><legend>What mistakes cost</legend>{levers}</fieldset>{threshold}"
-        "<fieldset><legend>Capacity</legend>"
-        '<div class="check"><input type="checkbox" id="use-capacity">'
-        '<label for="use-capacity">Limit how often one decision is taken</label></div>'
-        '<div class="pair"><label for="limited">Decision</label>'
-        f'<select id="limited">{options}</select></div>'
-        '<div class="slider"><label for="capacity">Largest number of rows</label>'
-        '<input type="range" id="capacity"><input type="number" id="capacity-exact" min="0" '
-        f'step="1" aria-label="Largest number of rows, exact"></div>{together}</fieldset>'
-        '<button type="reset" id="reset">Back to the stated costs</button></form>'
-    )
-
-
-def _results(case: Case, moves: dict[str, Any]) -> str:
     exact = f"Computed from all {case.n:,} rows, to the cent."
     if moves["rows"] < case.n:
         exact = (
@@ -238,20 +211,20 @@ def _results(case: Case, moves: dict[str, Any]) -> str:
             f" The sliders decide by smallest expected cost; the model decided otherwise on "
             f"{count(moves['disagree'])} rows."
         )
-    return (
-        '<div class="results">'
-        '<div class="live" role="status" aria-live="polite" aria-atomic="true">'
-        '<p class="label">Total cost</p><p class="big" id="live-cost">…</p>'
-        '<p id="live-change"></p><p id="live-constant"></p></div>'
-        '<div class="scroll"><table id="live-counts"><caption>Decisions</caption><thead><tr>'
-        '<th scope="col">Decision</th><th scope="col" class="number">Rows</th>'
-        '<th scope="col" class="number">Share</th><th scope="col" class="number">Cost</th></tr>'
-        "</thead><tbody></tbody></table></div>"
-        '<details><summary>By truth and decision</summary><div class="scroll">'
-        '<table id="live-outcomes"><caption>Rows and cost by truth and decision</caption>'
-        '<thead><tr><th scope="col">Truth</th><th scope="col">Decision</th>'
-        '<th scope="col" class="number">Rows</th><th scope="col" class="number">Cost</th></tr>'
-        f'</thead><tbody></tbody></table></div></details><p class="fine">{escape(exact)}</p></div>'
+    return charts.filled(
+        "what_if.html",
+        levers="".join(
+            _slider(f"factor-{place}", label, f' data-lever="{place}"')
+            for place, label in enumerate(case.levers)
+        ),
+        threshold=threshold,
+        decisions="".join(
+            f'<option value="{e}"{" selected" * (e == moves["limited"])}>{escape(label)}</option>'
+            for e, label in enumerate(case.decisions)
+            if e != case.idle
+        ),
+        period="" if days is None else f'<p class="fine">Over all {len(days)} days.</p>',
+        exact=escape(exact),
     )
 
 
@@ -272,7 +245,7 @@ def _threshold_chart(curve: dict[str, Any], case: Case) -> Figure:
         {"yaxis": charts.axis("Total cost", case.unit)},
         charts.table(
             "Total cost by threshold, at the stated costs",
-            ("Threshold", charts.figures(curve["thresholds"][some])),
+            ("Threshold", charts.cells(curve["thresholds"][some])),
             ("Total cost", charts.amounts(curve["costs"][some], case.unit)),
         ),
         wide=True,
@@ -356,15 +329,8 @@ def wrong_costs_section(report: ReportData) -> Section | None:
 
 
 def _limits(low: float, high: float) -> str:
-    def times(factor: float) -> str:
-        return f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
-
     if low >= high:
         return "not at the stated cost: a constant decision is cheaper"
-    if low <= 0:
-        if np.isinf(high):
-            return "any multiple of the stated one"
-        return f"below {times(high)} times the stated one"
-    if np.isinf(high):
-        return f"above {times(low)} times the stated one"
-    return f"{times(low)} to {times(high)} times the stated one"
+    ends = (("above", low), ("below", high))
+    known = [f"{word} {number(end)}" for word, end in ends if 0 < end < np.inf]
+    return f"{' and '.join(known) + ' times' if known else 'any multiple of'} the stated one"
