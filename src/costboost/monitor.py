@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_array
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, checked_share, is_missing
+from costboost.columns.raw import column_names, has_columns
 from costboost.costs import Costs
 from costboost.costs.labels import checked_codes, of_length, positions
 from costboost.decisions.arrays import (
@@ -123,10 +124,9 @@ def snapshot(
     """
     owner = "snapshot"
     p, C = probabilities_and_matrix(proba, matrix, owner)
-    n, k = p.shape
-    names = column_labels(classes, k, "classes", owner)
+    names = column_labels(classes, p.shape[1], "classes", owner)
     actions = column_labels(decisions, C.shape[-1], "decisions", owner)
-    if n < 2:
+    if (n := len(p)) < 2:
         raise ValueError(f"{owner} needs at least two rows, got {n}. Collect more rows.")
     taken = cheapest(expected_cost(p, C))
     if codes is not None:
@@ -169,33 +169,20 @@ def snapshot_of(
     if cost_matrix is None and isinstance(model, CostSensitiveClassifier):
         resolved = model._decision_costs(costs, len(proba), X)
     else:
-        resolved = Costs.resolve(
-            cost_matrix,
-            costs,
-            classes=model.classes_,
-            n_samples=len(proba),
-            X=X,
-            owner="snapshot_of",
-            means=True,
-        )
+        known = {"classes": model.classes_, "n_samples": len(proba), "X": X, "means": True}
+        resolved = Costs.resolve(cost_matrix, costs, owner="snapshot_of", **known)
+    codes, names = resolved.decide(proba), {"classes": model.classes_}
     return snapshot(
-        X,
-        proba,
-        np.asarray(resolved),
-        y,
-        codes=resolved.decide(proba),
-        classes=model.classes_,
-        decisions=resolved.decisions,
+        X, proba, np.asarray(resolved), y, codes=codes, decisions=resolved.decisions, **names
     )
 
 
 def _columns(X: Any, n: int, owner: str) -> dict[str, AnyArray]:
-    if hasattr(X, "columns"):
-        columns = {str(name): X[name] for name in X.columns}
+    if has_columns(X):
+        columns = {str(name): X[name] for name in column_names(X)}
     else:
-        array = check_array(
-            X.toarray() if hasattr(X, "toarray") else X, dtype=None, ensure_all_finite=False
-        )
+        table = X.toarray() if hasattr(X, "toarray") else X
+        array = check_array(table, dtype=None, ensure_all_finite=False)
         columns = {f"x{j}": column for j, column in enumerate(array.T)}
     return {key: of_length(one, n, f"X[{key!r}]", owner) for key, one in columns.items()}
 
@@ -357,10 +344,8 @@ class Monitor:
         for name in ("features", "classes", "decisions"):
             old, now = (list(getattr(rows, name)) for rows in (self.reference, new))
             if old != now:
-                raise ValueError(
-                    f"The new rows of Monitor.check must have the {name} of the reference, {old}; "
-                    f"got {now}. Take both snapshots of the same model and columns."
-                )
+                rule = f"new rows must have the {name} of the reference"
+                raise ValueError(f"Monitor.check: {rule}, {old}; got {now}.")
         confidence = checked_share(confidence, "confidence", "Monitor.check")
         mean = float(new.expected.mean())
         spread = float(np.sqrt(new.variance.sum())) / len(new)
@@ -428,9 +413,8 @@ def _labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
             theirs = None if reference.truth is None else residuals(reference, c, power)
             p = new.proba[:, c]
             variance = p * (1.0 - p) * (p - 0.5) ** (2 * power)
-            add(
-                f"{what} of {classes[c]}", "calibration", residuals(new, c, power), theirs, variance
-            )
+            mine, name = residuals(new, c, power), f"{what} of {classes[c]}"
+            add(name, "calibration", mine, theirs, variance)
     before = None if reference.paid is None else reference.paid - reference.expected
     beyond = new.paid - new.expected
     add("realised less expected cost", "realised", beyond, before, new.variance)

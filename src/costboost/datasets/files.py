@@ -28,8 +28,6 @@ from costboost.costs import per_row
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "available", "load"]
-
 ENVIRONMENT_VARIABLE = "COSTBOOST_DATA"
 METADATA = "metadata.json"
 COST_COLUMNS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
@@ -164,10 +162,7 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
         return _from_openml(name)
     known = available(folder)
     if name not in known:
-        raise ValueError(
-            f"name of load must be a data set of {folder}; got {name!r}. "
-            f"Use one of: {', '.join(known)}."
-        )
+        raise ValueError(f"{folder} has no set {name!r}. Use one of: {', '.join(known)}.")
     about = _metadata(folder)[name]
     floats = [*about["numeric"], *(COST_COLUMNS if about["has_costs"] else ())]
     words = ["target", *(["split"] if about["split"] else [])]
@@ -183,17 +178,14 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
             path, usecols=list(kinds), dtype=kinds, keep_default_na=False, na_values=[""]
         )
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise ValueError(
-            f"The benchmark file {path} is damaged: {str(error).strip()}. Copy it again."
-        ) from error
+        raise ValueError(f"{path} is damaged: {error}. Copy it again.") from error
     y: AnyArray = frame["target"].to_numpy(dtype=str)
     with suppress(ValueError):  # integers where all of them are, so that 10 sorts after 9
         y = y.astype(np.int64)
     classes = np.unique(y)
     positive = costs = matrix = None
     if len(classes) == 2:  # the metadata writes "label (remark)"
-        named = about["positive"].split(" (")[0]
-        positive = next(label for label in classes.tolist() if str(label) == named)
+        positive = y.dtype.type(about["positive"].split(" (")[0]).item()
     if about["has_costs"]:
         fp, fn, tp, tn = (frame[column].to_numpy() for column in COST_COLUMNS)
         costs = np.asarray(per_row(fn=fn, fp=fp, tp=tp, tn=tn))
@@ -254,8 +246,8 @@ def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False
         if (Path(named) / METADATA).is_file():
             return Path(named)
         raise FileNotFoundError(
-            f"{origin} of costboost.datasets.load must be a folder with {METADATA} and one "
-            f"<name>.csv.gz per set; {str(named)!r} has no {METADATA}."
+            f"{origin} of costboost.datasets.load must be a folder of benchmark files; "
+            f"{str(named)!r} has no {METADATA}."
         )
     repository = Path(__file__).resolve().parents[3]
     for base in (repository, Path.cwd()):
@@ -265,16 +257,11 @@ def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False
     if missing_ok:
         return None
     raise FileNotFoundError(
-        f"The benchmark files of costboost.datasets.load were not found. {REMEDY} It has "
-        f"{METADATA} and one <name>.csv.gz per set. Without it, these sets come from OpenML: "
-        f"{', '.join(OPENML)}."
+        f"The benchmark files of costboost.datasets.load were not found. {REMEDY} Without them, "
+        f"these sets come from OpenML: {', '.join(OPENML)}."
     )
 
 
 def _metadata(folder: Path) -> dict[str, dict[str, Any]]:
-    path = folder / METADATA
-    try:
-        content: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise ValueError(f"The file {path} is damaged: {error}. Copy it again.") from error
+    content: dict[str, dict[str, Any]] = json.loads((folder / METADATA).read_text("utf-8"))
     return content

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from costboost.plots.capacity import CapacityDisplay
 from costboost.plots.explanation import ExplanationDisplay
-from costboost.plots.monitor import MonitorDisplay
 from costboost.plots.rounds import CostByRoundDisplay
 from costboost.plots.threshold import CostThresholdDisplay
 
@@ -18,5 +17,4 @@ __all__ = [
     "CostByRoundDisplay",
     "CostThresholdDisplay",
     "ExplanationDisplay",
-    "MonitorDisplay",
 ]

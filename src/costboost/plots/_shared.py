@@ -77,6 +77,13 @@ class Display(ABC):
     @abstractmethod
     def _draw(self, ax: Axes) -> None: ...
 
+    @classmethod
+    def _check_has(cls, estimator: Any, method: str, remedy: str) -> None:
+        """Refuse a classifier that lacks what is drawn."""
+        if not hasattr(estimator, method):
+            name = type(estimator).__name__
+            raise TypeError(f"{cls.__name__} needs {method}, which {name} has not. {remedy}")
+
     def _mark(self, x: float, y: float, text: str, color: str, above: bool = False) -> None:
         """A point with words on the side where there is room: below it, or above."""
         low, high = self.ax_.get_xlim()

@@ -115,22 +115,11 @@ class CapacityDisplay(Display):
         CapacityDisplay
             The display, drawn.
         """
-        if not hasattr(estimator, "predict_cost"):
-            raise TypeError(
-                f"{cls.__name__} needs a classifier with predict_cost, and "
-                f"{type(estimator).__name__} has none. Wrap it in MinCostClassifier, or pass "
-                "expected costs to from_predictions."
-            )
+        cls._check_has(estimator, "predict_cost", "Wrap it in MinCostClassifier.")
         expected = estimator.predict_cost(X, costs=costs)
         prices = None if y is None else estimator.judged(X, y, costs=costs)[1].prices
-        return cls.from_predictions(
-            expected,
-            decision,
-            estimator.decisions_,
-            prices=prices,
-            sample_weight=sample_weight,
-            ax=ax,
-        )
+        more = {"prices": prices, "sample_weight": sample_weight}
+        return cls.from_predictions(expected, decision, estimator.decisions_, **more, ax=ax)
 
     @classmethod
     def from_predictions(
@@ -163,9 +152,8 @@ class CapacityDisplay(Display):
         return cls(**curve, decision=decision).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        (self.expected_line_,) = ax.plot(
-            self.capacity, self.expected_cost, color=PALETTE[0], linewidth=1.6, label="expected"
-        )
+        look: dict[str, Any] = {"color": PALETTE[0], "linewidth": 1.6, "label": "expected"}
+        (self.expected_line_,) = ax.plot(self.capacity, self.expected_cost, **look)
         self.cost_line_ = None
         if self.cost is not None:
             (self.cost_line_,) = ax.plot(

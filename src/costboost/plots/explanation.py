@@ -107,11 +107,7 @@ class ExplanationDisplay(Display):
         ExplanationDisplay
             The display, drawn.
         """
-        if not hasattr(estimator, "explain"):
-            raise TypeError(
-                f"{cls.__name__} needs a classifier with explain, such as CostBoostClassifier, and "
-                f"{type(estimator).__name__} has none."
-            )
+        cls._check_has(estimator, "explain", "CostBoostClassifier has it.")
         found = estimator.explain(X, costs=costs)
         return cls.from_explanation(found, row=row, max_features=max_features, ax=ax)
 
@@ -142,18 +138,13 @@ class ExplanationDisplay(Display):
         ExplanationDisplay
             The display, drawn.
         """
-        names = explanation.feature_names
-        n = len(explanation.saving)
+        names, n = explanation.feature_names, len(explanation.saving)
         if row is None:
             title = f"mean absolute part of the saving, {n} rows"
-            return cls(
-                explanation.mean_absolute, names, title=title, max_features=max_features
-            ).plot(ax)
+            shown = cls(explanation.mean_absolute, names, title=title, max_features=max_features)
+            return shown.plot(ax)
         if not -n <= row < n:
-            raise ValueError(
-                "The 'row' parameter of ExplanationDisplay.from_explanation must be one of the "
-                f"{n} rows explained, got {row!r}."
-            )
+            raise ValueError(f"row of {cls.__name__} must be one of {n} rows, got {row!r}.")
         if explanation.values is not None:
             values = explanation.values[row].tolist()
             names = [
@@ -176,7 +167,12 @@ class ExplanationDisplay(Display):
         return 7.2, 1.1 + 0.34 * bars
 
     def _draw(self, ax: Axes) -> None:
-        names, parts = self._largest()
+        order = np.argsort(-np.abs(self.parts), kind="stable")
+        kept, rest = order[: self.max_features], order[self.max_features :]
+        names, parts = [self.names[f] for f in kept], self.parts[kept]
+        if len(rest):
+            names.append(f"{len(rest)} other features")
+            parts = np.append(parts, self.parts[rest].sum())
         if self.base is None or self.saving is None:
             self.names_ = names
             starts, widths, colors = np.zeros(len(parts)), parts, [_GAIN] * len(parts)
@@ -209,14 +205,3 @@ class ExplanationDisplay(Display):
         ax.set_xlim(low - 0.3 * room * (low < 0), float(right.max(initial=0.0)) + room)
         name_rows(ax, self.names_)
         ax.set_title(self.title, loc="left", color=INK, fontsize=11)
-
-    def _largest(self) -> tuple[list[str], Floats]:
-        """The features with the largest parts, and the rest together."""
-        order = np.argsort(-np.abs(self.parts), kind="stable")
-        kept, rest = order[: self.max_features], order[self.max_features :]
-        names = [self.names[f] for f in kept]
-        parts = self.parts[kept]
-        if len(rest):
-            names.append(f"{len(rest)} other features")
-            parts = np.append(parts, self.parts[rest].sum())
-        return names, parts

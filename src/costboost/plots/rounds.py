@@ -19,19 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["CostByRoundDisplay"]
 
 Measure = Literal["mean_cost", "total_cost", "savings", "avoidable_cost"]
-_METRICS = {
-    "mean_cost": mean_cost,
-    "total_cost": total_cost,
-    "savings": savings_score,
-    "avoidable_cost": avoidable_cost_score,
+# The metric, and the name of its axis; of shares, greater is better.
+_MEASURES = {
+    "mean_cost": (mean_cost, "mean cost per row"),
+    "total_cost": (total_cost, "total cost"),
+    "savings": (savings_score, "savings over the best constant decision"),
+    "avoidable_cost": (avoidable_cost_score, "share of the avoidable cost that is saved"),
 }
-_SHARES = ("savings", "avoidable_cost")  # greater is better
-_AXIS_NAMES = {
-    "mean_cost": "mean cost per row",
-    "total_cost": "total cost",
-    "savings": "savings over the best constant decision",
-    "avoidable_cost": "share of the avoidable cost that is saved",
-}
+_SHARES = ("savings", "avoidable_cost")
 
 
 class CostByRoundDisplay(Display):
@@ -73,11 +68,11 @@ class CostByRoundDisplay(Display):
     """
 
     def __init__(self, curves: Mapping[str, ArrayLike], *, measure: Measure = "mean_cost") -> None:
-        check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
+        check_one_of(measure, _MEASURES, "measure", type(self).__name__)
+        self.measure = measure
         self.curves: dict[str, Floats] = {
             name: np.asarray(values, dtype=np.float64) for name, values in curves.items()
         }
-        self.measure = measure
         decisive = list(self.curves.values())[-1]
         best = int(decisive.argmax() if measure in _SHARES else decisive.argmin())
         self.best_round = best + 1
@@ -122,27 +117,15 @@ class CostByRoundDisplay(Display):
         CostByRoundDisplay
             The display, drawn.
         """
-        if not hasattr(estimator, "staged_predict"):
-            raise TypeError(
-                f"{cls.__name__} needs a boosted classifier with staged_predict, and "
-                f"{type(estimator).__name__} has none."
-            )
+        cls._check_has(estimator, "staged_predict", "Use a boosted classifier.")
         if (X_test is None) != (y_test is None):
-            raise ValueError(
-                f"The 'X_test' and 'y_test' parameters of {cls.__name__} go together: pass both or "
-                "neither."
-            )
+            raise ValueError(f"{cls.__name__} needs both 'X_test' and 'y_test', or neither.")
+        curves = {}
         parts = {"train": (X_train, y_train, costs_train), "test": (X_test, y_test, costs_test)}
-        curves = {
-            name: _curve(
-                y,
-                estimator.staged_predict(X),
-                measure,
-                fitted_costs(estimator, cost_matrix, costs, X),
-            )
-            for name, (X, y, costs) in parts.items()
-            if X is not None and y is not None
-        }
+        for name, (X, y, costs) in parts.items():
+            if X is not None:
+                prices = fitted_costs(estimator, cost_matrix, costs, X)
+                curves[name] = _curve(y, estimator.staged_predict(X), measure, prices)
         return cls(curves, measure=measure).plot(ax)
 
     @classmethod
@@ -191,12 +174,11 @@ class CostByRoundDisplay(Display):
             color = look["color"]
             rounds = np.arange(1, len(values) + 1)
             (self.lines_[name],) = ax.plot(rounds, values, linewidth=1.6, label=name, **look)
-        longest = max(len(values) for values in self.curves.values())
-        ax.set_xlim(1, max(longest, 2))
+        ax.set_xlim(1, max(2, *(len(values) for values in self.curves.values())))
         ax.margins(y=0.12)
         ax.locator_params(axis="x", integer=True)
         ax.set_xlabel("round")
-        ax.set_ylabel(_AXIS_NAMES[self.measure])
+        ax.set_ylabel(_MEASURES[self.measure][1])
         is_share = self.measure in _SHARES
         value = percent(self.best_value) if is_share else money(self.best_value)
         best = f"best: round {self.best_round}, {value}"
@@ -204,18 +186,10 @@ class CostByRoundDisplay(Display):
         ax.legend(frameon=False)
 
 
-def _curve(
-    y: ArrayLike,
-    decisions: Iterable[ArrayLike],
-    measure: Measure,
-    prices: Mapping[str, Any],
-) -> Floats:
-    check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
-    metric = _METRICS[measure]
+def _curve(y: Any, decisions: Iterable[ArrayLike], measure: str, prices: dict[str, Any]) -> Floats:
+    check_one_of(measure, _MEASURES, "measure", "CostByRoundDisplay")
+    metric, _ = _MEASURES[measure]
     values = np.array([metric(y, decided, **prices) for decided in decisions])
     if not len(values):
-        raise ValueError(
-            "The 'staged_predictions' parameter of CostByRoundDisplay must hold the decisions of "
-            "at least one round, got none."
-        )
+        raise ValueError("CostByRoundDisplay needs the decisions of at least one round, got none.")
     return values

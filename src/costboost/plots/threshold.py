@@ -16,7 +16,6 @@ from costboost.plots._shared import (
     SMALL,
     Display,
     binary_response,
-    check_one_of,
     fitted_costs,
 )
 
@@ -135,8 +134,7 @@ class CostThresholdDisplay(Display):
         CostThresholdDisplay
             The display, drawn.
         """
-        owner, known = cls.__name__, ("auto", "decision_function", "predict_proba")
-        check_one_of(response_method, known, "response_method", owner)
+        owner = cls.__name__
         score, used = binary_response(estimator, X, response_method, "predict_proba", owner)
         positive = np.asarray(estimator.classes_).tolist()[1]
         is_probability = used == "predict_proba"
@@ -209,20 +207,10 @@ class CostThresholdDisplay(Display):
         ax.margins(y=0.14)
         self.in_use_ = None
         if self.in_use is not None and self.cost_in_use is not None:
-            self.in_use_ = ax.axvline(
-                self.in_use, color=MUTED, linewidth=1.1, linestyle=(0, (4, 3))
-            )
-            ax.annotate(
-                f"in use: {money(self.cost_in_use)} at {number(self.in_use)}",
-                (self.in_use, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(0, 2),
-                textcoords="offset points",
-                ha="center",
-                va="bottom",
-                color=MUTED,
-                fontsize=SMALL,
-            )
+            self.in_use_ = ax.axvline(self.in_use, color=MUTED, linewidth=1.1, linestyle="--")
+            words = f"in use: {money(self.cost_in_use)} at {number(self.in_use)}"
+            at: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "ha": "center"}
+            ax.text(self.in_use, 1.01, words, color=MUTED, fontsize=SMALL, **at)
         t, is_set = self.best_threshold, bool(np.isfinite(self.best_threshold))
         where = f" at {number(t)}" if is_set else ", never deciding for the positive class"
         best = f"cheapest: {money(self.best_cost)}{where}"
