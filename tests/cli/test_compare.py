@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from cli.conftest import COSTS, World, run
 from costboost import comparison
-from costboost.cli.problem import LabelledRows, folds
+from costboost.cli.problem import folds
 
 
 def test_compare(world: World, tmp_path: Path) -> None:
@@ -30,7 +31,8 @@ def test_compare(world: World, tmp_path: Path) -> None:
     is_fraud = frame["fraud"] == "yes"
     always = {"no": ((frame["amount"] + 15) * is_fraud), "yes": 5.0 * ~is_fraud}
     total = 0.0
-    for train, test in folds(LabelledRows(frame, frame["fraud"].to_numpy(str)), 2, 0):
+    rows = SimpleNamespace(X=frame, y=frame["fraud"].to_numpy(str), time=None, groups=None)
+    for train, test in folds(rows, 2, 0):
         best = min(always, key=lambda name: always[name].iloc[train].sum())
         total += float(always[best].iloc[test].sum())
     assert costs["best constant decision"] == pytest.approx(total)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from costboost._typing import AnyArray
 from costboost._words import money, span
-from costboost.cli import options
+from costboost.cli import options, show
 from costboost.cli.models import (
     algorithm_class,
     algorithm_names,
@@ -23,8 +23,7 @@ from costboost.cli.models import (
     typed_frame,
 )
 from costboost.cli.options import ProblemOptions, check_output, command, option
-from costboost.cli.problem import CostProblem, LabelledRows, folds
-from costboost.cli.show import escape, grid, note, print_json, wrote
+from costboost.cli.problem import CostProblem, folds, read_problem
 from costboost.columns import Columns, need
 
 if TYPE_CHECKING:
@@ -46,10 +45,7 @@ def compare(
         panel=options.MODEL,
     ),
     only_ours: bool = option(
-        False,
-        "Leave out the usual alternatives and other libraries.",
-        "--only-ours",
-        panel=options.MODEL,
+        False, "Leave out the usual alternatives and other libraries.", panel=options.MODEL
     ),
     setting: list[str] | None = options.SETTINGS,
     seed: int = options.SEED,
@@ -73,35 +69,32 @@ def compare(
         need("matplotlib", "plots", "--plot")
     check_output(plot, asked.table, asked.cost_matrix, force=force)
     check_output(checkpoint, asked.table, asked.cost_matrix, force=True)
-    console = Console(stderr=as_json, quiet=as_json or quiet)
-    problem = asked.read()
-    note(console, *problem.notes)
+    out, talk = show.consoles(as_json, quiet)
+    problem = read_problem(asked)
+    show.note(talk, *problem.notes)
     names = algorithm or ["CostBoost", "MinCost"]
     if [name.lower() for name in names] == ["all"]:
         names = [name for name in algorithm_names() if name != "TargetRate"]
     contenders = _ours(problem, names, read_settings(setting), seed)
     missing: list[str] = []
     if not only_ours:
-        contenders |= _usual(len(problem.rows), seed)
+        contenders |= _usual(len(problem), seed)
         for package, name in (("xgboost", "XGBoost"), ("catboost", "CatBoost")):
             if find_spec(package):
-                engine = _engine(package, len(problem.rows), seed)
+                engine = _engine(package, len(problem), seed)
                 contenders[f"{name}, calibrated"] = _calibrated(engine)
             else:
                 missing.append(package)
-    pairs = list(folds(problem.rows, n_folds, seed))
-    found = _compared(problem, contenders, pairs, seed, checkpoint, not console.quiet)
+    pairs = list(folds(problem, n_folds, seed))
+    found = _compared(problem, contenders, pairs, seed, checkpoint, not talk.quiet)
     standings, n = found.standings(), sum(len(test) for _, test in pairs)
     if plot is not None:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(8, 0.6 + 0.4 * len(standings)), layout="constrained")
-        found.plot("cost", figure.subplots())
-        figure.savefig(plot)
+        picture: Any = found.plot("cost").figure
+        picture.savefig(plot)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
     if as_json:
-        print_json(
+        show.print_json(
             {
                 "rows": n,
                 "folds": n_folds,
@@ -113,16 +106,14 @@ def compare(
                 "not_installed": missing,
             }
         )
-        return
-    out = Console()
     _show(
         out, found, f"Total cost of {n:,} held-out rows, {n_folds}-fold cross-validation",
         f"{GROUPS} Intervals: 95 % for all lines at once, row by row on the same rows.",
     )  # fmt: skip
     if missing:
-        out.print(f"Not installed, so not compared: {', '.join(missing)}.", highlight=False)
+        show.say(out, f"Not installed, so not compared: {', '.join(missing)}.")
     if plot is not None:
-        wrote(console, plot)
+        show.wrote(talk, plot)
 
 
 @command
@@ -137,28 +128,26 @@ def demo(
     """Compare costboost with the usual alternatives, in money, on built-in data."""
     from sklearn.model_selection import train_test_split
 
-    from costboost import CostBoostClassifier
-
     console = Console()
     check_output(report, force=force)
     problem = _fraud(rows, seed)
-    y = problem.rows.y
-    pair = train_test_split(np.arange(rows), test_size=0.5, stratify=y, random_state=seed)
+    pair = train_test_split(np.arange(rows), test_size=0.5, stratify=problem.y, random_state=seed)
     names = ["CostBoost", "MinCost", "CSAdaBoost", "CSLogitBoost", "AdaC2"]
     contenders = _ours(problem, names, {}, seed) | _usual(rows, seed)
     found = _compared(problem, contenders, [pair], seed, progress=True)
-    title = f"Card fraud (synthetic): {rows:,} payments, {y.mean():.1%} fraud; test half"
+    share = f"{problem.y.mean():.1%}"
+    title = f"Card fraud (synthetic): {rows:,} payments, {share} fraud; test half"
     _show(console, found, title, LEGEND)
     if find_spec("plotly") is None:
-        console.print(escape('No page: it needs plotly (pip install "costboost[report]").'))
+        show.say(console, 'No page: it needs plotly (pip install "costboost[report]").')
         return
-    train, test = (problem.rows.take(index) for index in pair)
-    model = CostBoostClassifier(problem.cost_matrix, effort="fast", random_state=seed)
-    page = problem.fit(model, train).report(
+    train, test = (problem.take(index) for index in pair)
+    model = train.fit(make_model("CostBoost", problem, {"effort": "fast"}, seed=seed))
+    page = model.report(
         typed_frame(model, test.X), test.y, path=report, amount="amount",
         title="costboost demo: which payments to stop",
     )  # fmt: skip
-    wrote(console, page, ": open it in a browser.")
+    show.wrote(console, page, ": open it in a browser.")
 
 
 # --- ways to decide ----------------------------------------------------------------------------
@@ -244,34 +233,28 @@ def _compared(
     """`costboost.compare` on the rows of a file."""
     from costboost import compare
 
-    rows = problem.rows
     return compare(
-        contenders, (rows.X.drop(problem.target, strict=False), rows.y),
-        costs=problem.cost_matrix, columns=problem.columns, sample_weight=rows.weights,
-        splits=pairs, random_state=seed, results=results, progress=progress,
+        contenders, (problem.X.drop(problem.columns.target), problem.y),
+        costs=problem.settings["cost_matrix"], columns=problem.columns,
+        sample_weight=problem.weights, splits=pairs, random_state=seed, results=results,
+        progress=progress,
     )  # fmt: skip
 
 
 def _show(console: Console, found: Comparison, title: str, caption: str) -> None:
     """The table of a comparison, and whether the cheapest way pays."""
-    table = grid(title, caption=caption)
-    table.add_column("group", justify="right")
-    table.add_column("way to decide", overflow="fold")
-    table.add_column("cost", justify="right")
-    table.add_column("more than the cheapest", justify="right")
     standings = found.standings()
-    costs = [one.cost for one in standings]
+    costs, rows = [one.cost for one in standings], []
     for place, one in enumerate(standings):
         gap = f"{money(one.more, '', one.low, one.high)} ({span(one.low, one.high, '', one.more)})"
-        table.add_row(
-            str(one.group), escape(one.name), money(one.cost, "", *costs), gap if place else "",
-            style="bold green" if one.group == 1 else None,
-        )  # fmt: skip
-    console.print(table)
+        cells = (one.group, one.name, money(one.cost, "", *costs), gap if place else "")
+        rows.append(("bold green" if one.group == 1 else None, cells))
+    headings = [">group", "way to decide", ">cost", ">more than the cheapest"]
+    show.print_table(console, title, headings, rows, caption=caption)
     first, verdict = next(iter(found.verdicts().items()))
-    console.print(f"{escape(first)}: {escape(str(verdict))}", highlight=False)
+    show.say(console, f"{first}: {verdict}")
     for name, why in found.failures.items():
-        console.print(f"[yellow]Left out:[/yellow] {escape(name)} ({escape(why)})", highlight=False)
+        show.say(console, f"{name} ({why})", before="[yellow]Left out:[/yellow] ")
 
 
 # --- the demo ----------------------------------------------------------------------------------
@@ -293,6 +276,8 @@ def _fraud(n: int, seed: int) -> CostProblem:
     need("polars", "cli", "costboost demo")
     data = make_fraud(n, random_state=seed)
     X = pl.DataFrame(data.X, schema=list(data.feature_names))
-    costs = {"fn": "amount", "fp": 5, "tp": 5}
     columns = Columns.learn(X, target="fraud", keep=["amount"])
-    return CostProblem(LabelledRows(X, data.y), costs, columns, "fraud", {})
+    return CostProblem(
+        X.with_columns(fraud=data.y), data.y, None, None, None, columns, {}, [0, 1],
+        {"cost_matrix": {"fn": "amount", "fp": 5, "tp": 5}},
+    )  # fmt: skip

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
+from costboost.cli import show
 from costboost.cli.failure import FOUND, collected_warnings
 from costboost.cli.options import AS_JSON, FORCE, ProblemOptions, check_output, command, option
-from costboost.cli.show import columns_json, columns_table, escape, note, print_json, wrote
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ def example(
     check_output(output, force=force, table=True)
     with writer(output) as write:
         write(payments(rows, seed, start))
-    wrote(Console(), output, f": {rows:,} card payments.")
+    show.wrote(Console(), output, f": {rows:,} card payments.")
 
 
 def payments(rows: int, seed: int, start: datetime) -> pl.DataFrame:
@@ -77,34 +77,41 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     # The exit code is 3 if there are notes.
     import numpy as np
 
-    from costboost.cli.problem import leaks
+    from costboost.cli.problem import read_problem
+    from costboost.costs import Costs
     from costboost.costs.forms import columns_of
+    from costboost.gbm.rows import warn_of_target
 
-    problem = asked.read()
+    problem = read_problem(asked)
+    columns, form, n = problem.columns, problem.settings["cost_matrix"], len(problem)
+    labels, codes, counts = np.unique(problem.y, return_inverse=True, return_counts=True)
+    names = [columns.columns[j].name for j in columns.sources]
     with collected_warnings() as remarks:
-        costs = str(problem.costs("costboost data check").summary)
-    notes, n = [*problem.notes, *leaks(problem), *remarks], len(problem.rows)
-    labels, counts = np.unique(problem.rows.y, return_counts=True)
+        X = columns.read(problem.X)
+        costs = Costs.resolve(
+            form, classes=labels, n_samples=n, X=X, codes=codes, owner="costboost data check"
+        ).summary
+        warn_of_target(X.matrix(), codes, columns.categorical, names, "costboost fit")
+    notes = [*problem.notes, *remarks]
     classes = dict(zip(map(str, labels), counts.tolist(), strict=True))
     if as_json:
-        print_json(
+        show.print_json(
             {
                 "rows": n,
                 "classes": classes,
-                "columns": columns_json(problem.columns),
-                "costs": costs,
+                "columns": show.columns_json(columns),
+                "costs": str(costs),
                 "notes": notes,
             }
         )
     else:
-        console = Console()
-        console.print(f"{escape(asked.table)}: {n:,} rows ({problem.source.in_words()})")
-        console.print(columns_table(problem.columns, columns_of(problem.cost_matrix)))
+        out, _ = show.consoles(as_json)
+        out.print(f"{show.escape(asked.table)}: {n:,} rows ({problem.source.in_words()})")
+        show.print_columns(out, columns, columns_of(form))
         shares = ", ".join(f"{k} {count:,} ({count / n:.1%})" for k, count in classes.items())
-        console.print(f"\nClasses: {escape(shares)}", highlight=False)
-        console.print(escape(costs), highlight=False)
-        note(console, *notes)
+        show.say(out, f"\nClasses: {shares}", costs)
+        show.note(out, *notes)
         if not notes:
-            console.print("[green]Ready for `costboost fit`.[/green]")
+            out.print("[green]Ready for `costboost fit`.[/green]")
     if notes:
         raise typer.Exit(FOUND)

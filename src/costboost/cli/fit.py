@@ -6,27 +6,18 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
-from costboost.cli import options
+from costboost.cli import options, show
 from costboost.cli.failure import collected_warnings
 from costboost.cli.options import LearnerOptions, ProblemOptions, check_output, command, option
-from costboost.cli.show import (
-    columns_json,
-    columns_table,
-    escape,
-    money_table,
-    note,
-    print_json,
-    warn,
-    wrote,
-)
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import CostProblem, LabelledRows
+    from costboost.cli.problem import CostProblem
     from costboost.columns import Source
 
 SAMPLE = 200_000
@@ -49,7 +40,6 @@ def fit(
     refit: bool = option(
         False,
         "After measuring, train once more on all rows, and save that model.",
-        "--refit",
         panel=options.MODEL,
     ),
     out_of_core: bool | None = option(
@@ -81,11 +71,11 @@ def fit(
     # Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost
     # fp=5
     from costboost.cli.models import measure, save_model
+    from costboost.cli.problem import read_problem
     from costboost.columns import writer
     from costboost.costs.forms import columns_of
 
-    console = Console(stderr=as_json, quiet=as_json)
-    talk = Console(stderr=as_json, quiet=as_json or quiet)
+    out, talk = show.consoles(as_json, quiet)
     reads = (asked.table, asked.cost_matrix, test)
     model_file = path or Path(f"{asked.target}.costboost")
     check_output(model_file, *reads, force=force, model=path is not None)
@@ -95,67 +85,65 @@ def fit(
         from_disk = asked.table != "-" and is_too_large(asked.open())
     if from_disk:
         _check_disk(asked, learner, {"--refit": refit, "--save-test": save_test})
-    problem = asked.read(SAMPLE if from_disk else None)
+    problem = read_problem(asked, SAMPLE if from_disk else None)
+    problem = replace(problem, facts={**problem.facts, "nothing": nothing})
     notes = list(problem.notes)
+    size, place = f"{len(problem):,} rows", ""
     if from_disk:
+        size, place = f"{problem.source.size:,} bytes", ", from disk"
         notes.append(f"Columns are shown as in the first {SAMPLE:,} rows; all rows count.")
-    facts = {**problem.facts, "nothing": nothing}
-    size = f"{problem.source.size:,} bytes" if from_disk else f"{len(problem.rows):,} rows"
-    place = ", from disk" if from_disk else ""
-    talk.print(f"{escape(asked.table)}: {size} ({problem.source.in_words()}){place}")
-    talk.print(columns_table(problem.columns, columns_of(problem.cost_matrix)))
-    note(talk, *notes)
+    talk.print(f"{show.escape(asked.table)}: {size} ({problem.source.in_words()}){place}")
+    show.print_columns(talk, problem.columns, columns_of(problem.settings["cost_matrix"]))
+    show.note(talk, *notes)
     with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
         if from_disk:
             task = _on_disk(asked, learner, problem, test, test_size, Path(folder), talk)
         else:
             task = _in_memory(asked, learner, problem, test, test_size)
-        talk.print(
-            f"\nTraining {type(task.model).__name__} on {task.n_train:,} rows; held out: "
-            f"{task.n_test:,} rows ({escape(task.how)}).",
-            highlight=False,
+        model = task.model
+        show.say(
+            talk,
+            f"\nTraining {type(model).__name__} on {task.n_train:,} rows; held out: "
+            f"{task.n_test:,} rows ({task.how}).",
         )
         remarks = _trained(task, talk)
         held_out = task.held_out()
-    model = task.model
     if len(held_out) < task.n_test:
         talk.print(f"Costs are measured on {len(held_out):,} of the {task.n_test:,} held-out rows.")
     found = None
     if len(held_out) < 2:
-        note(console, "No rows are held out, so nothing was measured.")
+        show.note(out, "No rows are held out, so nothing was measured.")
     else:
         with collected_warnings():  # those of the costs were told
-            _, found = measure(model, held_out, facts)
-        console.print()
-        console.print(money_table(found, len(held_out)))
-        console.print(escape(found.verdict), highlight=False)
+            _, found = measure(model, held_out)
+        out.print()
+        show.print_money(out, found, len(held_out))
+        show.say(out, found.verdict)
     n = task.n_train + (task.n_test if test is None else 0)
     if refit:
         with collected_warnings():
             problem.fit(model)
-        note(talk, f"The saved model was trained once more, on all {n:,} rows.")
-    save_model(model, facts, model_file)
+        show.note(talk, f"The saved model was trained once more, on all {n:,} rows.")
+    save_model(model, problem.facts, model_file)
     if save_test is not None and len(held_out):
         with writer(save_test, problem.source) as write:
             write(held_out.X)
-    console.print()
-    wrote(console, model_file)
-    talk.print("Next:")
-    if found is None or found.verdict.answer == "pays":
-        first = f"costboost predict {model_file} new.csv -o decisions.csv"
-    else:
+    out.print()
+    show.wrote(out, model_file)
+    first = f"costboost predict {model_file} new.csv -o decisions.csv"
+    if found is not None and found.verdict.answer != "pays":
         first = f"costboost compare {asked.table} ... shows whether another way to decide pays"
     second = f"costboost report {model_file} {save_test or test} -o report.html"
     if save_test is None and test is None:
         second = "--save-test held_out.csv keeps the held-out rows for report and monitor"
-    talk.print(f"  {escape(first)}\n  {escape(second)}", highlight=False)
+    show.say(talk, f"Next:\n  {first}\n  {second}")
     if as_json:
-        print_json(
+        show.print_json(
             {
                 "model": str(model_file),
                 "class": type(model).__name__,
                 "rows": n,
-                "columns": columns_json(model.columns_),
+                "columns": show.columns_json(model.columns_),
                 "classes": model.classes_.tolist(),
                 "decisions": model.decisions_.tolist(),
                 "costs": str(model.costs_),
@@ -175,7 +163,7 @@ class Task(NamedTuple):
 
     model: Any
     train: Callable[[], Any]
-    held_out: Callable[[], LabelledRows]
+    held_out: Callable[[], CostProblem]
     n_train: int
     n_test: int
     how: str
@@ -184,21 +172,19 @@ class Task(NamedTuple):
 def _trained(task: Task, talk: Console) -> list[str]:
     """Train the model; returns its warnings."""
     # In a terminal the model shows its progress, and with it what decisions cost.
-    bar = not talk.quiet and sys.stdout.isatty() and "verbose" in task.model.get_params(deep=False)
+    model = task.model
+    bar = not talk.quiet and sys.stdout.isatty() and "verbose" in model.get_params(deep=False)
     with collected_warnings() as remarks:
         if bar:
-            task.model.set_params(verbose=1)
-        try:
-            task.train()
-        finally:
-            if bar:
-                task.model.set_params(verbose=0)
-    warn(Console(stderr=True) if talk.quiet else talk, *remarks)
+            model.set_params(verbose=1)
+        task.train()
+    if bar:
+        model.set_params(verbose=0)
+    show.warn(Console(stderr=True) if talk.quiet else talk, *remarks)
     if not bar:
-        costs = escape(task.model.costs_)
-        talk.print(f"\n[bold]What decisions cost[/bold]\n{costs}", highlight=False)
-    if getattr(task.model, "members_", None) and task.model.members_.remark:
-        note(talk, task.model.members_.remark)
+        show.say(talk, model.costs_, before="\n[bold]What decisions cost[/bold]\n")
+    if getattr(model, "members_", None) and model.members_.remark:
+        show.note(talk, model.members_.remark)
     return remarks
 
 
@@ -206,22 +192,19 @@ def _in_memory(
     asked: ProblemOptions, learner: LearnerOptions, problem: CostProblem, test: str | None,
     test_size: float,
 ) -> Task:  # fmt: skip
-    import numpy as np
+    from costboost.cli.problem import read_rows, split
 
-    from costboost.cli.problem import split
-
-    model, rows = learner.build(problem), problem.rows
+    model, training = learner.make(problem), problem
     if test is None:
-        train, index, how = split(rows, test_size, learner.seed)
-        held_out = rows.take(index)
+        train, index, how = split(problem, test_size, learner.seed)
+        training, held_out = problem.take(train), problem.take(index)
     else:
-        other = asked.open(test)
-        held_out = problem.read(other.read(), other.name)
-        train, how = np.arange(len(rows)), test
+        other, how = asked.open(test), test
+        known = problem.columns, problem.classes, problem.facts
+        held_out = read_rows(other.read(), *known, other.name)
     return Task(
-        model, lambda: problem.fit(model, rows.take(train)), lambda: held_out, len(train),
-        len(held_out), how,
-    )  # fmt: skip
+        model, lambda: training.fit(model), lambda: held_out, len(training), len(held_out), how
+    )
 
 
 # --- from disk: files that do not fit into memory ----------------------------------------------
@@ -244,18 +227,18 @@ def memory() -> float:
 
 def _check_disk(asked: ProblemOptions, learner: LearnerOptions, given: dict[str, Any]) -> None:
     """Refuse what cannot be done from disk."""
-    from costboost.cli.models import FLAGSHIP
+    from costboost.cli.models import FLAGSHIP, algorithm_class
     from costboost.columns import TableError, need
 
     need("xgboost", "gbm", "Training from disk")
-    columns = {"--time-column": asked.time_column, "--group-column": asked.group_column}
-    for name, value in {**columns, **given}.items():
+    given |= {"--time-column": asked.time_column, "--group-column": asked.group_column}
+    for name, value in given.items():
         if value:
             raise TableError(
-                f"{name} cannot be used when training from disk. Leave it out, split the "
-                "file yourself and use --test FILE, or add --in-memory."
+                f"{name} cannot be used when training from disk. Leave it out, split the file "
+                "yourself and use --test FILE, or add --in-memory."
             )
-    if learner.algorithm.lower().removesuffix("classifier") != FLAGSHIP.lower():
+    if algorithm_class(learner.algorithm).__name__ != f"{FLAGSHIP}Classifier":
         raise TableError(
             f"Only {FLAGSHIP} trains from disk, not {learner.algorithm}. Leave --algorithm out, "
             "or add --in-memory."
@@ -270,12 +253,16 @@ def _on_disk(
     import numpy as np
     import polars as pl
 
-    from costboost.cli.problem import LabelledRows, has_label
+    from costboost.cli.problem import has_label, read_rows
     from costboost.columns import writer
 
-    model, weight = learner.build(problem, engine="xgboost", ensemble=1), asked.weight_column
+    target, weight = asked.target, asked.weight_column
+    known = problem.columns, problem.classes, problem.facts
     features = [one.name for one in problem.columns if one.name != weight]
-    model.set_params(columns={k: v for k, v in problem.kinds.items() if k in features} or None)
+    model = learner.make(problem, engine="xgboost", ensemble=1)
+    model.set_params(
+        columns={k: v for k, v in (model.columns or {}).items() if k in features} or None
+    )
     files = folder / "train.parquet", folder / "test.parquet"
     rng, counts = np.random.default_rng(learner.seed), [0, 0]
     shares = [(problem.source, test_size)]
@@ -283,27 +270,26 @@ def _on_disk(
         shares = [(problem.source, 0.0), (asked.open(test), 1.0)]
     with talk.status("Converting the rows"), writer(files[0]) as train, writer(files[1]) as tests:
         for source, share in shares:
-            for frame in source.batches(SAMPLE):
-                known = frame.filter(has_label(frame[problem.target]))
-                rows = problem.read(known, source.name)
-                known = known.with_columns(pl.Series(problem.target, rows.y))
+            for batch in source.batches(SAMPLE):
+                frame = batch.filter(has_label(batch[target]))
+                rows = read_rows(frame, *known, source.name)
+                frame = frame.with_columns(pl.Series(target, rows.y))
                 if rows.weights is not None:
-                    known = known.with_columns(pl.Series(weight, rows.weights))
-                drawn = rng.random(known.height) < share
+                    frame = frame.with_columns(pl.Series(weight, rows.weights))
+                drawn = rng.random(frame.height) < share
                 for place, write in enumerate((train, tests)):
-                    part = known.filter(drawn if place else ~drawn)
+                    part = frame.filter(drawn if place else ~drawn)
                     write(part)
                     counts[place] += part.height
 
     def fit() -> None:
         with talk.status("Training"):
-            model.fit_parquet(files[0], problem.target, sample_weight=weight, features=features)
+            model.fit_parquet(files[0], target, sample_weight=weight, features=features)
 
-    def held_out() -> LabelledRows:
+    def held_out() -> CostProblem:
         # Evenly spread: the first rows of a file may be its oldest.
         step = max(-(-counts[1] // MOST_TEST_ROWS), 1)
         frame = pl.scan_parquet(files[1]).gather_every(step).collect()
-        weights = None if weight is None else frame[weight].to_numpy()
-        return LabelledRows(frame, frame[problem.target].to_numpy(), weights)
+        return read_rows(frame, *known, "The held-out rows")
 
     return Task(model, fit, held_out, counts[0], counts[1], test or "at random")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from costboost.cli.options import assigned
 from costboost.columns import TableError
 from costboost.columns.files import nearest
 from costboost.costs.forms import columns_of
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from costboost.cli.problem import CostProblem, LabelledRows
+    from costboost.cli.problem import CostProblem
     from costboost.report import Case
     from costboost.report.headline import Headline
 
@@ -57,10 +58,7 @@ def read_settings(entries: Sequence[str] | None) -> dict[str, Any]:
     """Parameters from ``name=value``: numbers, true, false, none, JSON or plain text."""
     words = {"none": "null", **{word: word for word in ("true", "false", "null")}}
     found: dict[str, Any] = {}
-    for entry in entries or ():
-        name, sign, text = (part.strip() for part in entry.partition("="))
-        if not sign or not name:
-            raise TableError(f"--set {entry!r} must be name=value, as in --set n_estimators=200.")
+    for name, text in assigned("--set", entries, "n_estimators=200"):
         try:
             found[name] = json.loads(words.get(text.lower(), text))
         except ValueError:
@@ -81,17 +79,13 @@ def make_model(name: str, problem: CostProblem, settings: dict[str, Any], *, see
             raise TableError(
                 f"{kind.__name__} has no parameter {key!r}.{hint} It has: {', '.join(known)}."
             )
-    own: dict[str, Any] = {"random_state": seed} if "random_state" in known else {}
-    if problem.kinds:
-        own["columns"] = dict(problem.kinds)
-    if problem.excludes_cost_columns:
-        if "cost_columns" not in known:
-            raise TableError(
-                f"{kind.__name__} takes every column as a feature, so columns that the costs name "
-                "cannot be excluded. Use the default algorithm, or do not exclude them."
-            )
-        own["cost_columns"] = "exclude"
-    return kind(cost_matrix=problem.cost_matrix, **{**own, **settings})
+    if "cost_columns" in problem.settings and "cost_columns" not in known:
+        raise TableError(
+            f"{kind.__name__} takes every column as a feature, so columns that the costs name "
+            "cannot be excluded. Use the default algorithm, or do not exclude them."
+        )
+    own = {"random_state": seed} if "random_state" in known else {}
+    return kind(**{**problem.settings, **own, **settings})
 
 
 # --- in money ----------------------------------------------------------------------------------
@@ -101,39 +95,35 @@ def typed_frame(model: Any, frame: pl.DataFrame, where: str = "The file") -> pd.
     """The columns that the model and its costs use, as what they hold."""
     import pandas as pd
 
-    rows = model.columns_.read(frame, where, 1)
-    priced = columns_of(model.cost_matrix)
+    rows, priced = model.columns_.read(frame, where, 1), columns_of(model.cost_matrix)
     found: dict[str, Any] = {}
     for column in model.columns_:
         if column.is_used or column.name in priced:
+            found[column.name] = values = rows[column.name]
             if column.kind == "date":
                 found[column.name] = column.values(rows.table[column.name], where, 1)
             elif column.kind == "category":
-                found[column.name] = pd.Categorical(rows[column.name])
-            else:
-                found[column.name] = rows[column.name]
+                found[column.name] = pd.Categorical(values)
     return pd.DataFrame(found)
 
 
-def measure(
-    model: Any, rows: LabelledRows, facts: Mapping[str, Any], **more: Any
-) -> tuple[Case, Headline]:
+def measure(model: Any, rows: CostProblem, X: Any = None, **more: Any) -> tuple[Case, Headline]:
     """The rows as `costboost.report` takes them, and what rules cost there."""
     # The rules: the best constant decision, doing nothing if named, the threshold 0.5, the model.
     from costboost.report import make_case
     from costboost.report.case import case_of
     from costboost.report.headline import headline
 
-    nothing = facts.get("nothing") or ""
+    nothing = rows.facts.get("nothing") or ""
     names = {str(label): label for label in model.decisions_.tolist()}
     if nothing and nothing not in names:
         raise TableError(f"--nothing must be a decision, {', '.join(names)}, got {nothing!r}.")
     has_dates = rows.time is not None and rows.time.dtype.kind == "M"
     more = {
-        "time": rows.time if has_dates else None, "positive": facts.get("positive"),
+        "time": rows.time if has_dates else None, "positive": rows.facts.get("positive"),
         "nothing": names.get(nothing), **more,
     }  # fmt: skip
-    X = typed_frame(model, rows.X)
+    X = rows.X if X is None else X
     if not model._lack_of_probabilities():
         case = case_of(model, X, rows.y, rows.weights, **more)
         return case, headline(case)
@@ -175,8 +165,8 @@ def is_model_file(path: Path) -> bool:
         return False
 
 
-def load_model(path: Path) -> tuple[Any, dict[str, Any]]:
-    """A model, and what `fit` was told."""
+def load_model(path: Path, why: str = "") -> tuple[Any, dict[str, Any]]:
+    """A model, and what `fit` was told; ``why`` says what needs probabilities."""
     from costboost.files import container, load
 
     if not path.is_file():
@@ -188,4 +178,6 @@ def load_model(path: Path) -> tuple[Any, dict[str, Any]]:
             f"{path} was trained on an array, so it does not know columns by name. Use it in "
             "Python, or train it on a data frame."
         )
+    if why and model._lack_of_probabilities():
+        raise ValueError(f"{type(model).__name__} has no probabilities, {why}. Use CostBoost.")
     return model, facts if isinstance(facts, dict) else {}

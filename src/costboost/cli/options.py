@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         for place, parameter in parameters.items()
         for name, one in groups.get(place, {place: parameter}).items()
     }
+    for name, one in options.items():
+        if one.annotation is bool and not one.default.param_decls:  # no --no-...
+            one.default.param_decls = (f"--{name.replace('_', '-')}",)
 
     @functools.wraps(function)
     def run(**given: Any) -> None:
@@ -69,7 +72,7 @@ ENCODING = option(None, "Encoding of CSV files; detected by default.", panel=TAB
 PLOT = option(None, "Picture to write, .png or .svg.", metavar="FILE")
 AS_JSON = option(False, "Print one JSON object instead of text, for scripts.", "--json")
 QUIET = option(False, "Print only the result.", "--quiet", "-q")
-FORCE = option(False, "Replace files that exist.", "--force")
+FORCE = option(False, "Replace files that exist.")
 SETTINGS = option(
     None,
     "Parameter of the algorithm, as in --set n_estimators=200; may be repeated.",
@@ -111,6 +114,15 @@ def check_output(
         raise TableError(f"{path} exists. Name another file, or add --force to replace it.")
 
 
+def assigned(option: str, entries: Sequence[str] | None, example: str) -> Iterator[tuple[str, str]]:
+    """Names and values of ``NAME=VALUE``."""
+    for entry in entries or ():
+        name, _, value = (part.strip() for part in entry.partition("="))
+        if not name or not value:
+            raise ValueError(f"{option} {entry!r} must be NAME=VALUE, as in {option} {example}.")
+        yield name, value
+
+
 def listed(names: list[str] | None) -> list[str]:
     """Names that were given one by one, or with commas."""
     return [name.strip() for one in names or () for name in one.split(",") if name.strip()]
@@ -138,16 +150,6 @@ class ScoringOptions(_File):
     table: str = FILE
     delimiter: str | None = DELIMITER
     encoding: str | None = ENCODING
-
-    def load(self, why: str = "") -> tuple[Any, dict[str, Any]]:
-        """The model, and what `fit` was told; ``why`` says what needs probabilities."""
-        from costboost.cli.models import load_model
-
-        model, facts = load_model(self.model)
-        if why and model._lack_of_probabilities():
-            name = type(model).__name__
-            raise ValueError(f"{name} has no probabilities, {why}. Use CostBoost.")
-        return model, facts
 
 
 @dataclass(frozen=True)
@@ -198,19 +200,7 @@ class ProblemOptions(_File):
 
     def kinds(self) -> dict[str, str]:
         """What --column says."""
-        found: dict[str, str] = {}
-        for entry in self.column or ():
-            name, sign, kind = (part.strip() for part in entry.rpartition("="))
-            if not sign or not name or not kind:
-                raise ValueError(f"--column {entry!r} must be NAME=KIND, as in zip=category.")
-            found[name] = kind
-        return found
-
-    def read(self, first: int | None = None) -> CostProblem:
-        """The rows with classes and costs; ``first`` says how many, if not all."""
-        from costboost.cli.problem import read_problem
-
-        return read_problem(self, first)
+        return dict(assigned("--column", self.column, "zip=category"))
 
 
 @dataclass(frozen=True)
@@ -221,7 +211,7 @@ class LearnerOptions:
     setting: list[str] | None = SETTINGS
     seed: int = SEED
 
-    def build(self, problem: CostProblem, **settings: Any) -> Any:
+    def make(self, problem: CostProblem, **settings: Any) -> Any:
         """An unfitted classifier; what was typed wins over ``settings``."""
         from costboost.cli.models import make_model, read_settings
 

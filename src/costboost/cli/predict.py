@@ -10,18 +10,20 @@ from rich.console import Console
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import money, span
+from costboost.cli import show
 from costboost.cli.failure import collected_warnings
+from costboost.cli.models import load_model
 from costboost.cli.options import (
     AS_JSON,
     FORCE,
     ScoringOptions,
+    assigned,
     check_output,
     command,
     listed,
     option,
 )
-from costboost.cli.problem import moments, texts
-from costboost.cli.show import escape, grid, print_json, warn, wrote
+from costboost.cli.problem import column_values, texts
 from costboost.columns import TableError, TypedRows, unknown_column, writer
 from costboost.costs import Expression
 from costboost.costs.forms import expressions_in
@@ -65,9 +67,7 @@ def predict(
     ),
     prefix: str = option("", "Text to put before the names of the new columns."),
     safe_cells: bool = option(
-        False,
-        "Put an apostrophe before texts that a spreadsheet would run as formulas (= + - @).",
-        "--safe-cells",
+        False, "Put an apostrophe before texts that a spreadsheet would run as formulas (= + - @)."
     ),
     batch_rows: int = option(
         100_000, "Rows in memory at once; files may be larger than memory.", min=1
@@ -82,14 +82,13 @@ def predict(
         raise TableError("--json prints a summary to the standard output: name a file with -o.")
     console = Console(stderr=True, quiet=as_json)
     check_output(output, asked.model, asked.table, force=force, table=True)
-    model, facts = asked.load()
-    source, columns = asked.open(), model.columns_
-    limits = _limits(capacity or (), model.decisions_.tolist())
+    model, facts = load_model(asked.model)
+    source, columns, decisions = asked.open(), model.columns_, model.decisions_.tolist()
+    limits = _limits(capacity, decisions)
     if per is not None and not limits:
         raise TableError("--per needs --capacity, as in --capacity review=200 --per day.")
     if explain:
         _check_explains(model)
-    decisions = model.decisions_.tolist()
     counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
     comma = any(column.decimal == "," for column in columns.used)
     how = {"decimal_comma": comma, "safe_cells": safe_cells}
@@ -105,27 +104,25 @@ def predict(
             done += len(X)
         if not done:
             raise TableError(f"{source.name} has no rows. Check that it is the right file.")
-    warn(console, *remarks)
-    totals: dict[str, dict[str, Any]] = {
-        str(name): {"rows": int(n), "expected_cost": None if np.isnan(sums).any() else float(cost)}
-        for name, n, cost in zip(decisions, counts, sums, strict=True)
-    }
+    show.warn(console, *remarks)
+    has_costs = not np.isnan(sums).any()
     if as_json:
+        totals = {
+            str(name): {"rows": n, "expected_cost": cost if has_costs else None}
+            for name, n, cost in zip(decisions, counts.tolist(), sums.tolist(), strict=True)
+        }
         prices = None if plan is None else plan.price
-        print_json({"output": output, "rows": done, "decisions": totals, "prices": prices})
-        return
-    table = grid(
-        f"{done:,} rows decided", ["decision"], ["rows", "share", "expected cost"], pad_edge=True
-    )
-    for name, row in totals.items():
-        cost, n = row["expected_cost"], row["rows"]
-        shown = "" if cost is None else money(cost, "", *sums)
-        table.add_row(escape(name), f"{n:,}", f"{n / done:.1%}", shown)
-    console.print(table)
+        show.print_json({"output": output, "rows": done, "decisions": totals, "prices": prices})
+    rows: list[Any] = [
+        (None, (name, f"{n:,}", f"{n / done:.1%}", money(cost, "", *sums) if has_costs else ""))
+        for name, n, cost in zip(decisions, counts, sums, strict=True)
+    ]
+    headings = ["decision", ">rows", ">share", ">expected cost"]
+    show.print_table(console, f"{done:,} rows decided", headings, rows, pad_edge=True)
     if plan is not None:
         _show_prices(console, plan)
     if output != "-":
-        wrote(console, output)
+        show.wrote(console, output)
 
 
 def _batches(
@@ -203,17 +200,15 @@ def _check_explains(model: Any) -> None:
 # --- limits ------------------------------------------------------------------------------------
 
 
-def _limits(entries: Sequence[str], decisions: list[Any]) -> dict[Any, Any]:
+def _limits(entries: Sequence[str] | None, decisions: list[Any]) -> dict[Any, Any]:
     known = {str(decision): decision for decision in decisions}
     found: dict[Any, Any] = {}
-    for entry in entries:
-        name, _, text = (part.strip() for part in entry.partition("="))
+    for name, text in assigned("--capacity", entries, f"{decisions[0]}=200"):
         is_share = text.replace(".", "", 1).isdecimal() and "." in text and float(text) <= 1
         if name not in known or not (text.isdecimal() or is_share):
             raise TableError(
-                f"--capacity {entry!r} must name a decision of the model, {', '.join(known)}, and "
-                "its limit: a whole number of rows (200), or a share from 0 to 1 (0.05). For "
-                f"example --capacity {next(iter(known))}=200."
+                f"--capacity {name}={text} must name a decision of the model, {', '.join(known)}, "
+                "and its limit: a whole number of rows (200), or a share from 0 to 1 (0.05)."
             )
         found[known[name]] = float(text) if is_share else int(text)
     return found
@@ -254,7 +249,7 @@ def _groups(
         dates = [column.name for column in columns if column.kind == "date"]
         hint = f", such as --time-column {dates[0]}" if dates else ""
         raise TableError(f"--per {per} needs a column of times: add --time-column{hint}.")
-    time = moments(frame, name, columns, where)
+    time = column_values(frame, name, columns, "date", where)
     if time.dtype.kind != "M":
         raise TableError(f"--per {per} needs dates, and {name!r} holds numbers.")
     return np.asarray(pl.Series(time).dt.strftime(PERIODS[per]).to_list(), dtype=np.str_)
@@ -269,9 +264,8 @@ def _show_prices(console: Console, plan: Allocation) -> None:
         low, high = min(prices), max(prices)
         spread = money(low) if low == high else span(low, high)
         where = f", in each of {len(prices)} groups" if nested else ""
-        console.print(
-            f"One more [bold]{escape(str(decision))}[/bold] would have saved {spread}{where}."
-        )
+        name = show.escape(decision)
+        console.print(f"One more [bold]{name}[/bold] would have saved {spread}{where}.")
 
 
 # --- one row -----------------------------------------------------------------------------------
@@ -287,7 +281,7 @@ def explain(
     """Explain the decision of a row: what each feature adds to the saving, in money."""
     import polars as pl
 
-    model, _ = asked.load()
+    model, _ = load_model(asked.model)
     _check_explains(model)
     source = asked.open()
     frame = source.scan().slice(row - 1, 1).collect()
@@ -303,45 +297,36 @@ def explain(
         for column, part in zip(model.columns_, found.parts[0].tolist(), strict=True)
         if column.is_used
     ]
-    values = {
-        "row": row,
-        "decision": found.labels[0],
-        "runner_up": found.runner_up[0],
-        "saving": float(found.saving[0]),
-        "base": float(found.base[0]),
-        "probability": dict(zip(model.classes_.tolist(), proba.tolist(), strict=True)),
-        "expected_cost": dict(zip(model.decisions_.tolist(), expected.tolist(), strict=True)),
-        "parts": sorted(parts, key=lambda one: -abs(one["part"])),
-    }
+    parts.sort(key=lambda one: -abs(one["part"]))
+    decision, other = found.labels[0], found.runner_up[0]
+    saving, base = float(found.saving[0]), float(found.base[0])
+    chances = dict(zip(model.classes_.tolist(), proba.tolist(), strict=True))
+    costs = dict(zip(model.decisions_.tolist(), expected.tolist(), strict=True))
     if as_json:
-        print_json(values)
-    else:
-        _show_explanation(Console(), values, top)
-
-
-def _show_explanation(console: Console, values: dict[str, Any], top: int) -> None:
-    decision, other = escape(str(values["decision"])), escape(str(values["runner_up"]))
-    console.print(
-        f"Row {values['row']}: [bold]{decision}[/bold]. It is expected to save "
-        f"[bold]{values['saving']:,.2f}[/bold] against the next-best decision, {other}.",
+        values = {"row": row, "decision": decision, "runner_up": other, "saving": saving}
+        values |= {"base": base, "probability": chances, "expected_cost": costs, "parts": parts}
+        show.print_json(values)
+        return
+    out = Console()
+    out.print(
+        f"Row {row}: [bold]{show.escape(decision)}[/bold]. It is expected to save "
+        f"[bold]{saving:,.2f}[/bold] against the next-best decision, {show.escape(other)}.",
         highlight=False,
     )
-    facts = grid("", ["decision"], ["expected cost"])
-    for name, cost in values["expected_cost"].items():
-        facts.add_row(escape(name), f"{cost:,.2f}")
-    console.print(facts)
-    chances = ", ".join(f"{name} {p:.1%}" for name, p in values["probability"].items())
-    console.print(f"Probability: {escape(chances)}\n", highlight=False)
-    caption = "Base rate and features add up to the saving."
-    table = grid("Where the saving comes from", ["feature", "value"], ["adds"], caption=caption)
-    table.add_row("base rate", "(a row nothing is known about)", f"{values['base']:+,.2f}")
-    for part in values["parts"][:top]:
-        style, added = "green" if part["part"] > 0 else "red", f"{part['part']:+,.2f}"
-        value = escape(_shown(part["value"]))
-        table.add_row(escape(part["feature"]), value, f"[{style}]{added}[/{style}]")
-    rest = values["parts"][top:]
-    if rest:
-        added = f"{sum(part['part'] for part in rest):+,.2f}"
-        table.add_row(f"{len(rest)} other features", "", added)
-    table.add_row("saving", "", f"{values['saving']:+,.2f}", style="bold")
-    console.print(table)
+    rows: list[Any] = [(None, (name, f"{cost:,.2f}")) for name, cost in costs.items()]
+    show.print_table(out, "", ["decision", ">expected cost"], rows)
+    words = ", ".join(f"{name} {p:.1%}" for name, p in chances.items())
+    show.say(out, f"Probability: {words}\n")
+    rows = [(None, ("base rate", "(a row nothing is known about)", f"{base:+,.2f}"))]
+    rows += [
+        (None, (one["feature"], _shown(one["value"]), f"{one['part']:+,.2f}"))
+        for one in parts[:top]
+    ]
+    if rest := parts[top:]:
+        added = sum(one["part"] for one in rest)
+        rows.append((None, (f"{len(rest)} other features", "", f"{added:+,.2f}")))
+    rows.append(("bold", ("saving", "", f"{saving:+,.2f}")))
+    show.print_table(
+        out, "Where the saving comes from", ["feature", "value", ">adds"], rows,
+        caption="Base rate and features add up to the saving.",
+    )  # fmt: skip

@@ -5,97 +5,70 @@ Costs are typed as ``--cost fn=amount+15``, as ``--cost fraud:review=4``, or in 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.cli.options import ProblemOptions, listed
-from costboost.columns import Columns, Source, TableError, open_source, unknown_column
+from costboost.cli.options import ProblemOptions, assigned, listed
+from costboost.columns import Columns, TableError, open_source, unknown_column
 from costboost.columns.columns import look
 from costboost.columns.files import reading
 from costboost.columns.raw import as_texts, open_column
-from costboost.costs import Costs
 from costboost.costs.forms import Reader, columns_of, expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
 
 Entries = Mapping[tuple[str, ...], Any]
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledRows:
-    """Rows as they were read, and what is known of them."""
-
-    X: pl.DataFrame
-    y: AnyArray
-    weights: Floats | None = None
-    time: AnyArray | None = None
-    groups: AnyArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def take(self, index: AnyArray) -> LabelledRows:
-        """Some of the rows."""
-        others = (self.weights, self.time, self.groups)
-        return LabelledRows(
-            self.X[index], self.y[index], *(None if one is None else one[index] for one in others)
-        )
+SHORT = ("fn", "fp", "tp", "tn")
 
 
 @dataclass(frozen=True, eq=False)
 class CostProblem:
-    """Rows with classes and costs, and all that was found out about the file."""
+    """Labelled rows of a file, what is known of them, and how a model is to read them."""
 
-    rows: LabelledRows
-    cost_matrix: Any
+    X: pl.DataFrame
+    y: AnyArray
+    weights: Floats | None
+    time: AnyArray | None
+    groups: AnyArray | None
     columns: Columns
-    target: str
-    kinds: Mapping[str, str]  # what columns are, for the estimator
-    excludes_cost_columns: bool = False
-    facts: Mapping[str, Any] = field(default_factory=dict)  # kept with the model
+    facts: Mapping[str, Any]  # what `fit` was told; kept with the model
+    classes: Sequence[Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)  # parameters of the model
     notes: Sequence[str] = ()
     source: Any = None
-    classes: Sequence[Any] = ()
 
-    def costs(self, owner: str) -> Any:
-        """What decisions cost on each row, by its class."""
-        classes, codes = np.unique(self.rows.y, return_inverse=True)
-        return Costs.resolve(
-            self.cost_matrix, classes=classes, n_samples=len(self.rows),
-            X=self.columns.read(self.rows.X), codes=codes, owner=owner,
-        )  # fmt: skip
+    def __len__(self) -> int:
+        return len(self.y)
 
-    def read(self, frame: pl.DataFrame, where: str) -> LabelledRows:
-        """Labelled rows of another file, or of another part of this one."""
-        return read_rows(frame, self.columns, self.classes, self.facts, where)
+    def take(self, index: AnyArray) -> CostProblem:
+        """Some of the rows."""
+        others = (self.weights, self.time, self.groups)
+        weights, time, groups = (None if one is None else one[index] for one in others)
+        X, y = self.X[index], self.y[index]
+        return replace(self, X=X, y=y, weights=weights, time=time, groups=groups)
 
-    def fit(self, model: Any, rows: LabelledRows | None = None) -> Any:
-        """Fit a model to some of the rows, or to all."""
+    def fit(self, model: Any) -> Any:
+        """Fit a model to the rows."""
         import pandas as pd
 
-        rows = rows or self.rows
-        X = rows.X.drop(self.target, strict=False)
-        return model.fit(X, pd.Series(rows.y, name=self.target), rows.weights)
+        target = self.columns.target
+        return model.fit(self.X.drop(target), pd.Series(self.y, name=target), self.weights)
 
 
-def read_problem(options: ProblemOptions, first: int | None = None) -> CostProblem:
+def read_problem(asked: ProblemOptions, first: int | None = None) -> CostProblem:
     """Read a file, or its first rows, and find out what its columns hold."""
     import polars as pl
 
-    source, target = options.open(), options.target
-    entries = typed_costs(options.cost or (), options.cost_matrix)
-    names = source.columns()
-    _check_names(options, names, source)
+    source, target = asked.open(), asked.target
+    entries = typed_costs(asked.cost or (), asked.cost_matrix)
     costed = columns_of(entries)
-    for name in costed:
-        if name not in names:
-            raise unknown_column(name, names, "the costs name it", source.name)
+    _check_names(asked, source.columns(), costed, source.name)
     if first is None:
         frame = source.read()
         distinct = frame[target]
@@ -103,8 +76,7 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
         with reading(source.name):
             frame = source.scan().head(first).collect()
             distinct = source.scan().select(pl.col(target).unique()).collect().to_series()
-    is_known = has_label(frame[target])
-    notes = []
+    is_known, notes = has_label(frame[target]), []
     if not is_known.all():
         n = f"{(~is_known).sum():,} rows" if first is None else "Rows"
         notes.append(f"{n} without a value for {target} are left out.")
@@ -113,51 +85,52 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
         raise TableError(f"{source.name}: no row has a value for the target {target!r}.")
     classes = sorted({*label_names(distinct).values()})
     _check_target(classes, frame.height, target, source.name)
-    kinds, left_out, excludes_costs = _kinds(frame, options, costed)
-    columns = Columns.learn(
-        frame.drop(target), kinds, target=target, keep=costed, left_out=left_out
-    )
-    form, positive = read_costs(entries, classes, options.positive, target)
+    form, positive = read_costs(entries, classes, asked.positive, target)
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
     for place, cell in entries.items():
         is_mistake = place in (("fn",), ("fp",)) or (len(place) == 2 and place[0] != place[1])
         if cell == 0 and is_mistake and place[-1].lower() in {"fn", "fp", *map(str, classes)}:
             notes.append(f"--cost {':'.join(place)}=0: this mistake costs nothing. Is that meant?")
+    kinds, left_out = _kinds(frame, asked, costed)
+    columns = Columns.learn(
+        frame.drop(target), kinds, target=target, keep=costed, left_out=left_out
+    )
+    settings: dict[str, Any] = {"cost_matrix": form, "columns": kinds or None}
+    if "only for the costs" in left_out.values():
+        settings["cost_columns"] = "exclude"
     facts = {
-        "positive": positive, "weight": options.weight_column, "time": options.time_column,
-        "group": options.group_column,
+        "positive": positive, "weight": asked.weight_column, "time": asked.time_column,
+        "group": asked.group_column,
     }  # fmt: skip
     rows = read_rows(frame, columns, classes, facts, source.name)
     # Rows are counted as a spreadsheet does: a header is row 1.
     numbers = np.flatnonzero(is_known) + 1 + int(source.is_text)
     for expression in expressions_in(form):
-        expression(columns.read(rows.X), rows=numbers.tolist(), of=source.name)
-    return CostProblem(
-        rows, form, columns, target, kinds, excludes_costs, facts, notes, source, classes
-    )
+        expression(columns.read(frame), rows=numbers.tolist(), of=source.name)
+    return replace(rows, settings=settings, notes=notes, source=source)
 
 
 def read_rows(
     frame: pl.DataFrame, columns: Columns, classes: Sequence[Any], facts: Mapping[str, Any],
     where: str,
-) -> LabelledRows:  # fmt: skip
+) -> CostProblem:  # fmt: skip
     """Labelled rows of a file; `facts` name the columns of weights, times and groups."""
     if columns.target not in frame.columns:
         raise unknown_column(columns.target, frame.columns, "the truth", where)
     weights = time = groups = None
     if facts.get("weight") in frame.columns:
-        weights = _column(frame, facts["weight"], columns, "number", where)
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-            raise TableError(
-                f"{where}: the weights {facts['weight']!r} must be numbers >= 0, not all 0."
-            )
+        weights = column_values(frame, facts["weight"], columns, "number", where)
+        good = np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
+        if len(weights) and not good:
+            name = facts["weight"]
+            raise TableError(f"{where}: the weights {name!r} must be numbers >= 0, not all 0.")
     if facts.get("time") in frame.columns:
-        time = moments(frame, facts["time"], columns, where)
+        time = column_values(frame, facts["time"], columns, "date", where)
     if facts.get("group") in frame.columns:
         groups = texts(frame[facts["group"]])
     y = truth(frame[columns.target], classes, where)
-    return LabelledRows(frame, y, weights, time, groups)
+    return CostProblem(frame, y, weights, time, groups, columns, facts, classes)
 
 
 # --- labels ------------------------------------------------------------------------------------
@@ -183,17 +156,13 @@ def truth(values: pl.Series, classes: Sequence[Any], where: str) -> AnyArray:
     """Labels of the rows, which are classes that are known."""
     places, found = as_texts(open_column(values))
     known = {str(label).lower(): label for label in classes}
-    missing = ~has_label(values)
+    start, missing = f"{where}: the target {values.name!r}", ~has_label(values)
     if missing.any():
-        raise TableError(
-            f"{where}: the target {values.name!r} is missing on {missing.sum()} rows. Remove them."
-        )
+        raise TableError(f"{start} is missing on {missing.sum()} rows. Remove them.")
     strange = [text for text in found if text is not None and text.lower() not in known]
     if strange:
-        raise TableError(
-            f"{where}: the target {values.name!r} must hold the classes "
-            f"{', '.join(map(str, classes))}, got {strange[0]!r}."
-        )
+        names = ", ".join(map(str, classes))
+        raise TableError(f"{start} must hold the classes {names}, got {strange[0]!r}.")
     return np.array([known.get(str(text).lower(), classes[0]) for text in found])[places]
 
 
@@ -207,29 +176,29 @@ def texts(values: pl.Series, missing: str = "") -> AnyArray:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) -> None:
-    """Refuse names of columns that the file does not have."""
-    target = options.target
-    asked: dict[str, list[Any]] = {
-        "--target": [target], "--exclude": listed(options.exclude),
-        "--column": list(options.kinds()), "--weight-column": [options.weight_column],
-        "--time-column": [options.time_column], "--group-column": [options.group_column],
+def _check_names(
+    asked: ProblemOptions, names: Sequence[str], costed: Sequence[str], where: str
+) -> None:
+    """Refuse names of columns that the file does not have, and the target as another column."""
+    named: dict[str, Sequence[str | None]] = {
+        "--target": [asked.target], "--exclude": listed(asked.exclude),
+        "--column": list(asked.kinds()), "--weight-column": [asked.weight_column],
+        "--time-column": [asked.time_column], "--group-column": [asked.group_column],
+        "the costs name it": costed,
     }  # fmt: skip
-    for option, wanted in asked.items():
-        for name in wanted:
-            if name is None:
-                continue
+    for option, wanted in named.items():
+        for name in filter(None, wanted):
             if name not in names:
-                raise unknown_column(name, names, option, source.name)
-            if option != "--target" and name == target:
-                raise TableError(f"{option} must not be the target, got {name!r}.")
+                raise unknown_column(name, names, option, where)
+            if name == asked.target and option != "--target":
+                raise TableError(f"{name!r} is the target, and nothing else ({option}).")
 
 
 def _kinds(
-    frame: pl.DataFrame, options: ProblemOptions, costed: Sequence[str]
-) -> tuple[dict[str, str], dict[str, str], bool]:
-    """What columns are, why some are no features, and whether only costs may use their columns."""
-    excluded = listed(options.exclude)
+    frame: pl.DataFrame, asked: ProblemOptions, costed: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What columns are, and why some are no features."""
+    excluded = listed(asked.exclude)
     rest = [name for name in costed if name not in excluded]
     if rest and len(rest) < len(costed):
         raise TableError(
@@ -237,100 +206,69 @@ def _kinds(
             f"(--exclude {' --exclude '.join(rest)})."
         )
     only_costs = [] if rest else costed
-    kinds, time = options.kinds(), options.time_column
+    kinds, time = asked.kinds(), asked.time_column
     reasons: dict[str | None, str] = {
-        options.weight_column: "weight of the row", options.group_column: "keeps groups together",
+        asked.weight_column: "weight of the row", asked.group_column: "keeps groups together",
         **dict.fromkeys(only_costs, "only for the costs"),
     }  # fmt: skip
     left_out = {name: reason for name, reason in reasons.items() if name is not None}
     aside = [name for name in (*excluded, *left_out) if name not in only_costs]
-    times = [] if time is None or time in kinds else [time]
-    seen = look(frame.select(times))
-    aside += [x for x in times if seen[x].column(keep=True).kind == "number"]  # it grows for ever
-    return kinds | dict.fromkeys(aside, "ignore"), left_out, bool(only_costs)
+    seen = {} if time is None or time in kinds else look(frame.select(time))
+    aside += [x for x in seen if seen[x].column(keep=True).kind == "number"]  # it grows for ever
+    return kinds | dict.fromkeys(aside, "ignore"), left_out
 
 
-def moments(frame: pl.DataFrame, name: str, columns: Columns, where: str) -> AnyArray:
-    """A column of times: dates or numbers, none missing."""
-    return _column(frame, name, columns, "date", where)
-
-
-def _column(frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: str) -> AnyArray:
-    """The values of a column that an option names."""
+def column_values(
+    frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: str
+) -> AnyArray:
+    """Numbers, or dates if that is the kind, of a column that an option names; none missing."""
     if name not in frame.columns:
         raise unknown_column(name, frame.columns, "--time-column", where)
-    found = [column for column in columns if column.name == name]
-    known = found[0] if found and found[0].kind in ("date", "number") else None
-    known = known or look(frame.select(name))[name].column(keep=True)
+    found = [one for one in columns if one.name == name and one.kind in ("date", "number")]
+    known = found[0] if found else look(frame.select(name))[name].column(keep=True)
+    start = f"{where}: the column {name!r}"
     if known.kind not in ("number", kind):
         dates = "dates such as 2026-12-31 08:30, or " if kind == "date" else ""
-        raise TableError(
-            f"{where}: the column {name!r} must hold {dates}numbers, got "
-            f"{frame[name].drop_nulls()[0]!r}."
-        )
+        given = frame[name].drop_nulls()[0]
+        raise TableError(f"{start} must hold {dates}numbers, got {given!r}.")
     if known.kind == "date" and known.note.startswith("dates such as"):
-        raise TableError(f"{where}: the column {name!r} holds {known.note}.")
+        raise TableError(f"{start} holds {known.note}.")
     values = known.values(open_column(frame[name]), where, 1)
     missing = np.isnat(values) if known.kind == "date" else np.isnan(values)
     if missing.any():
-        row = int(missing.argmax())
-        raise TableError(
-            f"{where}: the column {name!r} has no value on row {row + 1} ({missing.sum():,} such "
-            "rows). Remove them."
-        )
+        row, n = int(missing.argmax()) + 1, f"{missing.sum():,}"
+        raise TableError(f"{start} has no value on row {row} ({n} such rows). Remove them.")
     return values
-
-
-def leaks(problem: CostProblem) -> list[str]:
-    """Columns that tell the class of every row; they are often known only after the decision."""
-    from costboost.gbm.rows import telling_columns
-
-    columns, rows = problem.columns, problem.rows
-    codes = np.unique(rows.y, return_inverse=True)[1]
-    found = telling_columns(columns.encode(rows.X), codes, columns.categorical)
-    names = [column.name for column in columns]
-    return [
-        f"The column {name} tells the class of every row. If it is known only after the decision, "
-        f"leave it out: --exclude {name}."
-        for name in dict.fromkeys(names[columns.sources[j]] for j in found)
-    ]
 
 
 def _check_target(classes: Sequence[Any], n: int, target: str, where: str) -> None:
     """Refuse a target that cannot be learned."""
+    start = f"{where}: the target {target!r} has"
     if len(classes) < 2:
-        raise TableError(
-            f"{where}: the target {target!r} has one class, {classes[0]!r}, on all {n} rows. "
-            "There is nothing to learn: check the file and --target."
-        )
+        raise TableError(f"{start} one class, {classes[0]!r}, on all {n} rows. Check --target.")
     if len(classes) > max(100, n // 20):
         raise TableError(
-            f"{where}: the target {target!r} has {len(classes)} different values on {n} rows, "
-            f"such as {', '.join(map(repr, classes[:3]))}. A target has a few classes; numbers "
-            "must be cut into classes first."
+            f"{start} {len(classes)} different values on {n} rows, such as {classes[0]!r}. A "
+            "target has a few classes; numbers must be cut into classes first."
         )
 
 
 # --- costs as they are typed -------------------------------------------------------------------
 
 
-def typed_costs(entries: Sequence[str], matrix: str | os.PathLike[str] | None) -> Entries:
+def typed_costs(entries: Sequence[str], matrix: Path | None) -> Entries:
     """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``."""
     if entries and matrix is not None:
         raise TableError("Give --cost or --cost-matrix, not both.")
     if matrix is not None:
         return _costs_of_file(matrix)
     found: dict[tuple[str, ...], Any] = {}
-    for entry in entries:
-        key, _, text = (part.strip() for part in entry.partition("="))
-        pair = tuple(part.strip() for part in key.split(":"))
-        is_short = key.lower() in ("fn", "fp", "tp", "tn")
-        if not text or not (is_short or (len(pair) == 2 and all(pair))):
-            raise TableError(
-                f"--cost {entry!r} must be fn, fp, tp or tn, or truth:decision, then = and the "
-                'cost. For example --cost "fn=amount+15", or --cost "fraud:review=4".'
-            )
-        place = (key.lower(),) if is_short else pair
+    for key, text in assigned("--cost", entries, '"fn=amount+15" or "fraud:review=4"'):
+        place = tuple(part.strip() for part in key.split(":"))
+        if key.lower() in SHORT:
+            place = (key.lower(),)
+        elif len(place) != 2 or not all(place):
+            raise TableError(f"--cost {key}: this must be fn, fp, tp or tn, or truth:decision.")
         if place in found:
             raise TableError(f"--cost {key} is given twice: {found[place]} and {text}. Keep one.")
         found[place] = _cell(text)
@@ -343,27 +281,27 @@ def _cell(text: str) -> Any:
     try:
         return float(text)
     except ValueError:
-        return text.strip()
+        return text
 
 
-def _costs_of_file(path: str | os.PathLike[str]) -> Entries:
+def _costs_of_file(path: Path) -> Entries:
     frame = open_source(path).read()
-    first, *decisions = frame.columns
+    decisions = frame.columns[1:]
     if len(decisions) < 2:
         raise TableError(
-            f"{os.fspath(path)} must have the truth in its first column and a column for each "
-            f"decision, at least two; its columns are {', '.join(frame.columns)}."
+            f"{path} must have the truth in its first column and a column for each decision, at "
+            f"least two; its columns are {', '.join(frame.columns)}."
         )
     found: dict[tuple[str, ...], Any] = {}
-    for row in frame.iter_rows(named=True):
-        for decision in decisions:
-            text = "" if row[decision] is None else str(row[decision]).strip()
+    for truth, *cells in frame.iter_rows():
+        for decision, cell in zip(decisions, cells, strict=True):
+            text = "" if cell is None else str(cell).strip()
             if not text:
                 raise TableError(
-                    f"{os.fspath(path)}: no cost for the truth {row[first]!r} and the decision "
-                    f"{decision!r}. Write 0 if it costs nothing."
+                    f"{path}: no cost for the truth {truth!r} and the decision {decision!r}. Write "
+                    "0 if it costs nothing."
                 )
-            found[str(row[first]).strip(), decision.strip()] = _cell(text)
+            found[str(truth).strip(), decision.strip()] = _cell(text)
     return found
 
 
@@ -388,7 +326,7 @@ def read_costs(
         if chosen is None and len(classes) == 2:
             raise TableError(
                 "--positive must say which class is the one to find (the p in fp and fn): "
-                f"--positive {classes[0]!r} or --positive {classes[1]!r}."
+                f"{classes[0]!r} or {classes[1]!r}."
             )
         form["positive"] = chosen
     else:
@@ -397,20 +335,14 @@ def read_costs(
             (names.get(truth.lower(), truth), as_class.get(decision.lower(), decision)): cell
             for (truth, decision), cell in entries.items()
         }
-    try:
-        Reader(np.asarray(classes), "--cost").cells(form)
-    except ValueError as error:
-        raise TableError(
-            f"{error} Here, pairs are written --cost truth:decision=PRICE, tables --cost-matrix "
-            "FILE."
-        ) from None
+    Reader(np.asarray(classes), "--cost").cells(form)
     return form, chosen
 
 
 # --- held-out rows -----------------------------------------------------------------------------
 
 
-def split(rows: LabelledRows, share: float, seed: int) -> tuple[Ints, Ints, str]:
+def split(rows: CostProblem, share: float, seed: int) -> tuple[Ints, Ints, str]:
     """Hold out rows: the latest if times are known, whole groups if there are groups."""
     from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
@@ -448,7 +380,7 @@ def split(rows: LabelledRows, share: float, seed: int) -> tuple[Ints, Ints, str]
     return np.sort(train), np.sort(test), words
 
 
-def folds(rows: LabelledRows, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def folds(rows: CostProblem, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Folds of a cross-validation: forward in time, by groups, or stratified at random."""
     from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
+from costboost.cli import show
 from costboost.cli.failure import FOUND
-from costboost.cli.models import measure, typed_frame
+from costboost.cli.models import load_model, measure, typed_frame
 from costboost.cli.options import (
     AS_JSON,
     FORCE,
@@ -19,8 +20,7 @@ from costboost.cli.options import (
     command,
     option,
 )
-from costboost.cli.problem import has_label, moments, read_rows, texts, truth
-from costboost.cli.show import escape, grid, money_table, print_json, wrote
+from costboost.cli.problem import column_values, has_label, read_rows, texts, truth
 from costboost.columns import TableError, need, unknown_column
 from costboost.costs.forms import columns_of
 
@@ -51,17 +51,18 @@ def report(
 ) -> None:
     """Write a page about what the decisions cost on rows the model was not trained on."""
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
-    from costboost.report import report_data, write_report
+    from costboost.report import write_report
 
     need("plotly", "report", "costboost report")
     check_output(path, asked.model, asked.table, force=force)
-    model, facts = asked.load("which the report needs")
+    model, facts = load_model(asked.model, "which the report needs")
     source, columns = asked.open(), model.columns_
     frame = source.read()
+    facts = {**facts, "nothing": nothing or facts.get("nothing")}
     rows = read_rows(frame, columns, model.classes_.tolist(), facts, source.name)
     X, more = typed_frame(model, frame, source.name), {}
     if time_column is not None:
-        more["time"] = moments(frame, time_column, columns, source.name)
+        more["time"] = column_values(frame, time_column, columns, "date", source.name)
         if more["time"].dtype.kind != "M":
             raise TableError(f"--time-column {time_column!r} must hold dates, not numbers.")
     for name in segment or ():
@@ -69,23 +70,20 @@ def report(
             raise unknown_column(name, frame.columns, "--segment", source.name)
     few = [name for name in X if str(X[name].dtype) == "category" and X[name].nunique() <= 20]
     priced = (name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f")
-    console = Console(stderr=as_json, quiet=as_json)
-    with console.status("Computing the report"):
+    out, _ = show.consoles(as_json)
+    with out.status("Computing the report"):
         case, found = measure(
-            model, rows, {**facts, "nothing": nothing or facts.get("nothing")}, unit=unit,
-            amount=amount or next(priced, None),
+            model, rows, X, unit=unit, amount=amount or next(priced, None),
             title=title or f"Cost report: {columns.target} in {source.name}",
             segments={name: texts(frame[name], "missing") for name in segment or ()} or few[:5],
             **more,
         )  # fmt: skip
-        page = write_report(report_data(case), path)
+        page = write_report(case, path)
     if as_json:
-        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": found.rules})
-        return
-    console.print(money_table(found, len(rows)))
-    console.print(escape(found.verdict.in_words(unit)), highlight=False)
-    console.print()
-    wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
+        show.print_json({"page": str(page), "rows": len(rows), "ways_to_decide": found.rules})
+    show.print_money(out, found, len(rows))
+    show.say(out, found.verdict.in_words(unit) + "\n")
+    show.wrote(out, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 
 
 @command
@@ -104,15 +102,28 @@ def monitor(
     # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
     from costboost.monitor import Monitor
 
-    model, _ = asked.load("so the cost of new rows cannot be predicted")
+    model, _ = load_model(asked.model, "so the cost of new rows cannot be predicted")
     old = _snapshot(model, asked.open(reference))
     found = Monitor(old, false_alarm_rate=false_alarm_rate).check(_snapshot(model, asked.open()))
     if as_json:
-        print_json(found.to_dict())
-    else:
-        _show_monitor(Console(), found)
-    if found.alarms:
-        raise typer.Exit(FOUND)
+        show.print_json(found.to_dict())
+    out, _ = show.consoles(as_json)
+    show.say(out, str(found).splitlines()[0])
+    ranked = sorted(found.checks, key=lambda check: (not check.alarm, check.adjusted))
+    rows: list[Any] = []
+    for one in ranked[: max(12, len(found.alarms))]:
+        numbers = (f"{one.reference:.4g}", f"{one.new:.4g}", f"{one.adjusted:.2g}")
+        word, style = ("ALARM", "bold red") if one.alarm else ("", None)
+        rows.append((style, (one.what, *numbers, word)))
+    show.print_table(out, "Checks", ["what", ">reference", ">new", ">p-value", ""], rows)
+    if not found.alarms:
+        out.print(f"[green]No alarm[/green] in {len(ranked)} checks.")
+        return
+    out.print(
+        f"[bold red]Alarms: {len(found.alarms)}[/bold red] of {len(ranked)} checks. Look at these "
+        "columns; if the change is real, train again with newer rows."
+    )
+    raise typer.Exit(FOUND)
 
 
 def _snapshot(model: Any, source: Source) -> Any:
@@ -131,33 +142,12 @@ def _snapshot(model: Any, source: Source) -> Any:
     )  # fmt: skip
 
 
-def _show_monitor(console: Console, found: Any) -> None:
-    console.print(escape(str(found).splitlines()[0]), highlight=False)
-    table = grid("Checks", ["what"], ["reference", "new", "p-value"])
-    table.add_column("")
-    ranked = sorted(found.checks, key=lambda check: (not check.alarm, check.adjusted))
-    for check in ranked[: max(12, len(found.alarms))]:
-        numbers = (f"{check.reference:.4g}", f"{check.new:.4g}", f"{check.adjusted:.2g}")
-        word, style = ("ALARM", "bold red") if check.alarm else ("", None)
-        table.add_row(escape(check.what), *numbers, word, style=style)
-    console.print(table)
-    if found.alarms:
-        console.print(
-            f"[bold red]Alarms: {len(found.alarms)}[/bold red] of {len(ranked)} checks. Look at "
-            "these columns; if the change is real, train again with newer rows."
-        )
-    else:
-        console.print(f"[green]No alarm[/green] in {len(ranked)} checks.")
-
-
 @command
 def inspect(model: Path = MODEL_FILE, as_json: bool = AS_JSON) -> None:
     """Show what is inside a model file, after checking that it is intact."""
-    from costboost.files import inspect as look
-    from costboost.files import show
+    from costboost import files
 
     if as_json:
-        print_json(look(model))
-        return
-    console = Console()
-    show(model, console)
+        show.print_json(files.inspect(model))
+    else:
+        files.show(model, Console())

@@ -19,7 +19,7 @@ def reproduce(
     item: str | None = typer.Argument(
         None, metavar="ITEM", help="A table or figure; all if left out."
     ),
-    quick: bool = option(False, "Fewer splits and rounds.", "--quick"),
+    quick: bool = option(False, "Fewer splits and rounds."),
     datasets: list[str] = option([], "Only this data set; may be repeated."),
     algorithms: list[str] = option([], "Only this method; may be repeated."),
     splits: int | None = option(None, "At most so many splits.", min=1),
@@ -33,7 +33,7 @@ def reproduce(
         False, "Write the pages from the results, or from the kept summaries.", "--pages"
     ),
     output: Path = option(Path("costboost-results"), "Results folder; a stopped run continues."),
-    fresh: bool = option(False, "Do not start from the rows kept beside the pages.", "--fresh"),
+    fresh: bool = option(False, "Do not start from the rows kept beside the pages."),
     jobs: int = option(-1, "Processes; -1 is one per core."),
     data: Path | None = option(
         None, "Folder with the benchmark files.", exists=True, file_okay=False

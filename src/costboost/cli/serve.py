@@ -26,7 +26,7 @@ def serve(
         "File with the bearer token that clients must send. The environment variable "
         f"{TOKEN_VARIABLE} does the same.",
     ),
-    without_token: bool = option(False, "Serve other machines without a token.", "--without-token"),
+    without_token: bool = option(False, "Serve other machines without a token."),
     allow_host: list[str] | None = option(
         None,
         "Name under which clients may call (Host header); repeatable. By default the "
@@ -40,12 +40,12 @@ def serve(
     ),
     threads: int = option(2, "Threads of a process for batches.", min=1, max=256),
     trust: list[str] | None = option(None, "A type inside the file that you trust; repeatable."),
-    access_log: bool = option(False, "A line of JSON per request, on stdout.", "--access-log"),
-    log_json: bool = option(False, "The log of the service is in JSON.", "--log-json"),
+    access_log: bool = option(False, "A line of JSON per request, on stdout."),
+    log_json: bool = option(False, "The log of the service is in JSON."),
     audit_log: Path | None = option(
         None, "File that gets a line of JSON per decision.", metavar="FILE"
     ),
-    audit_rows: bool = option(False, "The audit log has the cells of rows, too.", "--audit-rows"),
+    audit_rows: bool = option(False, "The audit log has the cells of rows, too."),
     audit_mb: float = option(100.0, "Megabytes from which a new audit log is begun.", min=0.001),
 ) -> None:
     """Answer HTTP requests with the decisions of a model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,11 @@ from costboost.cli.failure import printable
 
 if TYPE_CHECKING:
     from costboost.columns import Columns
-    from costboost.report.headline import Headline
+    from costboost.report.headline import Headline, RuleCost
 
 MOST_COLUMNS = 40
 """A table of columns shows at most this many features; the others are counted."""
+Rows = Iterable[tuple[str | None, Sequence[Any]]]
 
 
 def escape(text: Any) -> str:
@@ -42,39 +43,49 @@ def print_json(values: Mapping[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
+def consoles(as_json: bool, quiet: bool = False) -> tuple[Console, Console]:
+    """Where results are printed, and what leads to them: neither beside JSON."""
+    return Console(stderr=as_json, quiet=as_json), Console(stderr=as_json, quiet=as_json or quiet)
+
+
+def say(console: Console, *texts: Any, before: str = "") -> None:
+    """Print texts as they are, after some words in markup."""
+    for text in texts:
+        console.print(before + escape(text), highlight=False)
+
+
 def note(console: Console, *texts: str) -> None:
     """What is worth knowing."""
-    for text in texts:
-        console.print(f"[cyan]Note:[/cyan] {escape(text)}", highlight=False)
+    say(console, *texts, before="[cyan]Note:[/cyan] ")
 
 
 def warn(console: Console, *texts: str) -> None:
     """What may be wrong."""
-    for text in texts:
-        console.print(f"[yellow]Warning:[/yellow] {escape(text)}", highlight=False)
+    say(console, *texts, before="[yellow]Warning:[/yellow] ")
 
 
 def wrote(console: Console, path: Any, more: str = ".") -> None:
     """Name a file that was written."""
-    console.print(f"Wrote [bold]{escape(str(path))}[/bold]{more}")
+    console.print(f"Wrote [bold]{escape(path)}[/bold]{more}")
 
 
-def grid(
-    title: str = "", left: Sequence[str] = (), right: Sequence[str] = (), **more: Any
-) -> Table:
-    """A table without edges: columns of words, then columns of numbers."""
+def print_table(
+    console: Console, title: str, headings: Sequence[str], rows: Rows, **more: Any
+) -> None:
+    """A table without edges; columns of numbers have a ">", and each row has a style or None."""
     more = {"show_edge": False, "pad_edge": False, "caption_justify": "left", **more}
     table = Table(title=title or None, title_justify="left", **more)
-    for heading in left:
-        table.add_column(heading, overflow="fold")
-    for heading in right:
-        table.add_column(heading, justify="right")
-    return table
+    for heading in headings:
+        justify: Any = "right" if heading.startswith(">") else "left"
+        table.add_column(heading.removeprefix(">"), justify=justify, overflow="fold")
+    for style, cells in rows:
+        table.add_row(*map(escape, cells), style=style)
+    console.print(table)
 
 
-def columns_table(columns: Columns, priced: Collection[str] = ()) -> Table:
+def print_columns(console: Console, columns: Columns, priced: Collection[str] = ()) -> None:
     """What becomes of each column and why; `priced` are named by the costs."""
-    table = grid("Columns", ["column", "holds", "becomes", "reason"])
+    rows: list[tuple[str | None, Sequence[Any]]] = []
     shown = hidden = 0
     for column, (name, kind, becomes, note) in zip(columns, columns.rows(), strict=True):
         if name in priced:
@@ -84,12 +95,11 @@ def columns_table(columns: Columns, priced: Collection[str] = ()) -> Table:
             hidden += 1
             continue
         style = None if column.is_used else "dim" if note.startswith("as you") else "yellow"
-        holds = "true/false" if kind == "boolean" else kind
-        table.add_row(escape(name), holds, becomes, escape(note), style=style)
+        rows.append((style, (name, "true/false" if kind == "boolean" else kind, becomes, note)))
     if hidden:
-        table.add_row(f"... and {hidden} more", "", "features", "")
-    table.add_row(escape(columns.target), "", "the target", "", style="bold")
-    return table
+        rows.append((None, (f"... and {hidden} more", "", "features", "")))
+    rows.append(("bold", (columns.target, "", "the target", "")))
+    print_table(console, "Columns", ["column", "holds", "becomes", "reason"], rows)
 
 
 def columns_json(columns: Columns) -> list[dict[str, Any]]:
@@ -100,21 +110,20 @@ def columns_json(columns: Columns) -> list[dict[str, Any]]:
     ]
 
 
-def money_table(found: Headline, n: int) -> Table:
+def print_money(console: Console, found: Headline, n: int) -> None:
     """What each rule costs on held-out rows, and what the model saves against it."""
-    table = grid(
-        f"Total cost on {n:,} rows that the model has not seen",
-        ["way to decide"], ["cost", "95 % interval", "the model saves"],
-        caption=f"Intervals: 95 %, of sums by {found.unit}.",
-    )  # fmt: skip
     # One number of decimals for the whole table, that of its largest amount.
     amounts = [x for rule in found.rules for part in (rule.cost, rule.saving) for x in part]
-    for rule in found.rules:
-        is_model = rule.key == "model"
+
+    def row(rule: RuleCost) -> tuple[str | None, Sequence[str]]:
         cost, saved = (money(one.value, "", *amounts) for one in (rule.cost, rule.saving))
         costs, saves = (span(one.low, one.high, "", *amounts) for one in (rule.cost, rule.saving))
-        table.add_row(
-            escape(rule.name), cost, costs, "" if is_model else f"{saved} ({saves})",
-            style="bold green" if is_model else None,
-        )  # fmt: skip
-    return table
+        if rule.key == "model":
+            return "bold green", (rule.name, cost, costs, "")
+        return None, (rule.name, cost, costs, f"{saved} ({saves})")
+
+    print_table(
+        console, f"Total cost on {n:,} rows that the model has not seen",
+        ["way to decide", ">cost", ">95 % interval", ">the model saves"], map(row, found.rules),
+        caption=f"Intervals: 95 %, of sums by {found.unit}.",
+    )  # fmt: skip
