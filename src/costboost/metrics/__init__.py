@@ -30,7 +30,6 @@ from costboost.metrics.money import (
 )
 from costboost.metrics.scorer import make_cost_scorer
 from costboost.metrics.statistics import (
-    corrected_t_interval,
     corrected_t_test,
     critical_difference,
     friedman_test,
@@ -43,7 +42,6 @@ __all__ = [
     "CostBySegment",
     "Verdict",
     "avoidable_cost_score",
-    "corrected_t_interval",
     "corrected_t_test",
     "cost_by",
     "cost_by_threshold",

@@ -15,13 +15,12 @@ from costboost._utils import as_frame, checked_share, usual_exponent
 from costboost._words import count, money, span
 from costboost.costs import Costs
 from costboost.costs.forms import aligned
-from costboost.costs.labels import grouped
+from costboost.costs.labels import grouped, parameter
 from costboost.metrics.money import Judged, in_full
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CostBySegment", "Verdict", "cost_by", "verdict"]
 
 # Beyond so many times the rows at hand, a number of rows that would tell is not named.
 _MOST = 100.0
@@ -117,22 +116,12 @@ def cost_by(
     (['web', 'shop'], [5.0, 1.0], 6.0)
     """
     given = {key: x for key, x in locals().items() if key not in ("groups", "confidence")}
-    case = Judged("cost_by", **given)
-    groups = aligned(groups, y_true, "The 'groups' parameter of cost_by")
-    return segmented(case.costs.paid(case.decisions), groups, case.weights, confidence)
-
-
-def segmented(
-    paid: Floats,
-    groups: ArrayLike,
-    weights: Floats | None = None,
-    confidence: float = 0.95,
-) -> CostBySegment:
-    """Costs of rows by segment."""
-    owner = "cost_by"
+    owner, case = "cost_by", Judged("cost_by", **given)
     checked_share(confidence, "confidence", owner)
+    paid = case.costs.paid(case.decisions)
+    groups = aligned(groups, y_true, parameter("groups", owner))
     names, codes = grouped(groups, len(paid), "groups", owner)
-    weight = np.ones(len(paid)) if weights is None else weights
+    weight = np.ones(len(paid)) if case.weights is None else case.weights
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     members = np.split(order, ends)
@@ -143,13 +132,12 @@ def segmented(
     paid, weight = np.ldexp(paid, -unit), np.ldexp(weight, -size)
     totals = np.array([math.fsum(paid[rows] * weight[rows]) for rows in members])
     rows = np.array([float(weight[rows].sum()) for rows in members])
-    halves = [half_width(paid[rows], weight[rows], size, confidence) for rows in members]
+    half = np.array([half_width(paid[rows], weight[rows], size, confidence) for rows in members])
     with np.errstate(invalid="ignore", divide="ignore"):
         means = totals / rows
     total = math.fsum(paid * weight)
     shares = totals / total if total else np.full(len(totals), np.nan)
     first = np.argsort(-totals, kind="stable")
-    half = np.array(halves)
     return CostBySegment(
         groups=names[first],
         rows=np.array([in_full(x, size, owner) for x in rows[first]]),

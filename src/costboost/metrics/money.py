@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import checked_weights, in_range, usual_exponent
+from costboost._utils import checked_weights, in_range, invalid, usual_exponent
 from costboost.costs import Costs
 from costboost.costs.forms import (
     RowCosts,
@@ -45,45 +44,36 @@ class Judged:
         binary: bool = False,
     ) -> None:
         truth, truth_codes = _unique(y_true, "y_true", owner)
-        if y_pred is None:
-            decided, decided_codes = truth, truth_codes
-        else:
+        decided, decided_codes = truth, truth_codes
+        if y_pred is not None:
             decided, decided_codes = _unique(y_pred, "y_pred", owner)
-        if len(truth_codes) != len(decided_codes):
-            raise ValueError(
-                f"The 'y_pred' parameter of {owner} must have one decision per row of y_true, "
-                f"{len(truth_codes)}, got {len(decided_codes)}."
-            )
+        n = len(truth_codes)
+        if len(decided_codes) != n:
+            rule = f"must have one decision per row of y_true, {n}"
+            raise invalid("y_pred", owner, f"{rule}, got {len(decided_codes)}.")
         form = cost_matrix if costs is None else costs
-        rows = None if costs is None else len(truth_codes)
-        start = f"The 'costs' parameter of {owner}"
-        if costs is not None and not (is_frame(costs) and len(costs) != len(truth_codes)):
+        start = parameter("costs", owner)
+        if costs is not None and not (is_frame(costs) and len(costs) != n):
             known = [*truth.tolist(), *([] if decisions is None else np.ravel(decisions).tolist())]
             form = aligned(row_costs(costs, known, positive, start), y_true, start)
             if isinstance(form, dict):
                 form = {key: aligned(value, y_true, start) for key, value in form.items()}
         form = with_positive(form, positive)
-        named = [] if positive is None else [positive]
-        self.classes = (
-            _classes(
-                [*truth.tolist(), *_class_labels(form, truth, decided, decisions, rows), *named],
-                2 if binary else _size(form, is_rows=costs is not None),
-                owner,
-            )
-            if labels is None
-            else np.asarray(labels)
-        )
+        if labels is None:
+            named = _class_labels(form, truth, decided, decisions, None if costs is None else n)
+            found = {*truth.tolist(), *named, *([] if positive is None else [positive])}
+            labels = _classes(found, owner)
+        self.classes = np.asarray(labels)
         if binary and len(self.classes) != 2:
             raise ValueError(
                 f"{owner} is defined for two classes, found {len(self.classes)}: "
-                f"{listed(self.classes.tolist())}. Compare one class with the rest: pass y == "
-                "label."
+                f"{listed(self.classes.tolist())}. Pass y == label, or labels=."
             )
         remedy = "Correct them, or add them to {}=."
         start = parameter("y_true", owner)
-        found = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
-        self.codes = found[truth_codes]
-        self.weights = checked_weights(sample_weight, len(self.codes), owner)
+        codes = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
+        self.codes = codes[truth_codes]
+        self.weights = checked_weights(sample_weight, n, owner)
         if callable(form) or columns_of(form):
             X = aligned(X, y_true, parameter("X", owner))
         self.costs = Costs.resolve(
@@ -97,9 +87,8 @@ class Judged:
             as_classes=binary,
         )
         start, names = parameter("y_pred", owner), self.costs.decisions
-        remedy = remedy.format("decisions")
-        found = codes_of(decided.tolist(), names, start, remedy, "decisions")
-        self.decisions = found[decided_codes]
+        codes = codes_of(decided.tolist(), names, start, remedy.format("decisions"), "decisions")
+        self.decisions = codes[decided_codes]
 
 
 def with_positive(form: Any, positive: Any) -> Any:
@@ -139,52 +128,26 @@ def _unique(y: ArrayLike, name: str, owner: str) -> tuple[AnyArray, Ints]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1 or not len(array):
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must be a non-empty array of shape (n,), got shape "
-            f"{array.shape}."
-        )
+        raise invalid(name, owner, f"must have shape (n,), non-empty; got shape {array.shape}.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must hold labels, got NaN or infinity. Drop those "
-            "rows."
-        )
+        raise invalid(name, owner, "must hold labels, got NaN or infinity. Drop those rows.")
     return distinct(array, parameter(name, owner))
 
 
-def _classes(found: list[Any], size: int | None, owner: str) -> AnyArray:
-    """Sort the labels found; complete a lone one if two classes are needed."""
-    labels = set(found)
-    if size == 2 and len(labels) == 1:
-        lone = next(iter(labels))
-        if isinstance(lone, bool):
-            labels = {False, True}
-        elif not isinstance(lone, str) and lone in (0, 1, -1):
-            labels = {-1, 1} if lone == -1 else {0, 1}
+def _classes(labels: set[Any], owner: str) -> list[Any]:
+    """Labels in order; a lone one of a usual pair is completed."""
+    lone = next(iter(labels)) if len(labels) == 1 else None
+    if isinstance(lone, bool):
+        labels = {False, True}
+    elif not isinstance(lone, str) and lone in (0, 1, -1):
+        labels = {-1, 1} if lone == -1 else {0, 1}
     try:
-        classes = sorted(labels)
+        return sorted(labels)
     except TypeError as error:
         raise ValueError(
             f"{owner} found labels of different types in y_true, y_pred or the costs: "
             f"{listed(labels)}. Use one type everywhere."
         ) from error
-    if size is not None and len(classes) < size:
-        raise ValueError(
-            f"{owner} needs {size} classes but found only {listed(classes)} in the data. "
-            "Pass labels=, all classes in the order of the costs."
-        )
-    return np.array(classes)
-
-
-def _size(form: Any, *, is_rows: bool) -> int | None:
-    """Number of classes that the form of the costs demands; None if it leaves that open."""
-    if is_short(form):
-        return 2
-    if form is None or callable(form) or isinstance(form, Mapping | Costs) or is_frame(form):
-        return None
-    shape = np.shape(form)
-    if is_rows:
-        return int(shape[-2]) if len(shape) == 3 else int(shape[-1]) if len(shape) == 2 else None
-    return int(shape[0]) if len(shape) == 2 else None
 
 
 # -- Sums of what decisions cost -----------------------------------------------------------------
@@ -445,17 +408,8 @@ def cost_by_threshold(
     owner = "cost_by_threshold"
     if positive is None and is_short(cost_matrix) and costs is None:
         positive = cost_matrix.get("positive")
-    case = Judged(
-        owner,
-        y_true,
-        cost_matrix=cost_matrix,
-        costs=costs,
-        labels=labels,
-        sample_weight=sample_weight,
-        positive=positive,
-        X=X,
-        binary=True,
-    )
+    given = {key: x for key, x in locals().items() if key not in ("owner", "y_score")}
+    case = Judged(owner, **given, binary=True)
     code = positive_code(positive, case.classes, "positive", owner)
     score = _scores(y_score, len(case.codes), owner)
     w = np.ones(len(score)) if case.weights is None else case.weights
@@ -478,13 +432,10 @@ def cost_by_threshold(
 def _scores(y_score: ArrayLike, n: int, owner: str) -> Floats:
     score = np.asarray(y_score, dtype=np.float64)
     if score.shape != (n,):
-        remedy = "Pass the column of the positive class, predict_proba(X)[:, 1]."
-        raise ValueError(
-            f"The 'y_score' parameter of {owner} must have shape ({n},), got {score.shape}. "
-            f"{remedy if score.ndim == 2 else ''}".rstrip()
-        )
+        remedy = " Pass predict_proba(X)[:, 1]." if score.ndim == 2 else ""
+        raise invalid("y_score", owner, f"must have shape ({n},), got {score.shape}.{remedy}")
     if not np.isfinite(score).all():
-        raise ValueError(f"The 'y_score' parameter of {owner} must be finite, got NaN or infinity.")
+        raise invalid("y_score", owner, "must be finite, got NaN or infinity.")
     return score
 
 
@@ -494,8 +445,8 @@ def in_full(value: float, exponent: int, owner: str) -> float:
         return math.ldexp(value, exponent)
     except OverflowError:
         raise ValueError(
-            f"A sum of {owner} is larger than the largest number, because the costs or the weights "
-            "of the rows are too large. Pass costs in another unit, or use mean_cost."
+            f"A sum of {owner} is larger than the largest number. Pass costs in another unit, or "
+            "use mean_cost."
         ) from None
 
 

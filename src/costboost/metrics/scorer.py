@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
+from costboost._utils import invalid
 from costboost.costs.forms import aligned
 from costboost.metrics.money import avoidable_cost_score, mean_cost, savings_score, total_cost
-
-__all__ = ["CostScorer", "make_cost_scorer", "needs_costs"]
 
 METRICS: dict[str, tuple[Callable[..., float], float]] = {
     # name: the function, and the sign that makes greater better
@@ -31,13 +30,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     __metadata_request__score: ClassVar[dict[str, str]] = {"estimator": UNUSED}
 
     def __init__(
-        self,
-        metric: str = "avoidable_cost",
-        cost_matrix: Any = None,
-        labels: ArrayLike | None = None,
-        decisions: ArrayLike | None = None,
-        positive: Any = None,
-        costs: Any = None,
+        self, metric: str, cost_matrix: Any, labels: Any, decisions: Any, positive: Any, costs: Any
     ) -> None:
         self.metric = metric
         self.cost_matrix = cost_matrix
@@ -64,10 +57,8 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         if all(form is None for form in given) and needs_costs(estimator):
             raise ValueError(
                 f"{self._owner} was given no costs, but the model was fitted with costs, and unit "
-                "costs would mislead. Pass cost_matrix= to make_cost_scorer. Costs of single rows "
-                "are expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or costs= "
-                "with the index of the rows, or come through scorer.set_score_request(costs=True) "
-                "and scikit-learn's metadata routing."
+                "costs would mislead. Pass cost_matrix= (expressions over columns will do), costs= "
+                "with the index of the rows, or route costs: scorer.set_score_request(costs=True)."
             )
         classes: Any = getattr(estimator, "classes_", None)
         known: Any = getattr(estimator, "decisions_", classes)
@@ -118,8 +109,8 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         found = aligned(self.costs, rows, f"costs= of {self._owner}", some=True)
         if len(found) != len(y):
             raise ValueError(
-                f"{self._owner} has costs of {len(found)} rows and is asked for the score of "
-                f"{len(y)}. To find the costs of some rows, costs= and X or y need a pandas index."
+                f"{self._owner} has costs of {len(found)} rows and scores {len(y)}. To find the "
+                "costs of some rows, costs= and X or y need a pandas index."
             )
         return found
 
@@ -185,9 +176,8 @@ def make_cost_scorer(
     1
     """
     if metric not in METRICS:
-        raise ValueError(
-            f"The 'metric' parameter of make_cost_scorer must be one of {sorted(METRICS)}, got "
-            f"{metric!r}."
+        raise invalid(
+            "metric", "make_cost_scorer", f"must be in {sorted(METRICS)}, got {metric!r}."
         )
     return CostScorer(metric, cost_matrix, labels, decisions, positive, costs)
 

@@ -10,16 +10,6 @@ from numpy.typing import ArrayLike
 from costboost._typing import Floats
 from costboost._utils import checked_share
 
-__all__ = [
-    "corrected_t_interval",
-    "corrected_t_test",
-    "critical_difference",
-    "friedman_test",
-    "holm",
-    "mean_ranks",
-    "wilcoxon_test",
-]
-
 
 def mean_ranks(table: ArrayLike, *, lower_is_better: bool = True) -> Floats:
     """Mean rank of each method over data sets; ties share the mean of their ranks.
@@ -67,10 +57,7 @@ def friedman_test(table: ArrayLike) -> float:
 
     ranks = _ranked(table, True)
     if ranks.shape[1] < 3:
-        raise ValueError(
-            f"friedman_test needs at least three methods; got {ranks.shape[1]}. Use wilcoxon_test "
-            "on the differences of two."
-        )
+        raise ValueError("friedman_test needs at least three methods; wilcoxon_test compares two.")
     if (ranks == ranks[:, :1]).all():
         return 1.0
     return float(friedmanchisquare(*ranks.T).pvalue)
@@ -109,10 +96,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     from scipy.stats import studentized_range
 
     if k < 2 or n < 1:
-        raise ValueError(
-            "critical_difference needs at least two methods and one data set; got "
-            f"k={k!r}, n={n!r}."
-        )
+        raise ValueError(f"At least two methods and one data set are needed; got {k=}, {n=}.")
     alpha = checked_share(alpha, "alpha", "critical_difference")
     q = float(studentized_range.ppf(1.0 - alpha, k, np.inf)) / np.sqrt(2.0)
     return float(q * np.sqrt(k * (k + 1) / (6.0 * n)))
@@ -182,27 +166,7 @@ def corrected_t_test(differences: ArrayLike, test_to_train: float) -> float:
 def corrected_t_interval(
     differences: ArrayLike, test_to_train: float, alpha: float = 0.05
 ) -> float:
-    """Half-width of the confidence interval that belongs to `corrected_t_test`.
-
-    Parameters
-    ----------
-    differences : array of shape (J,)
-        Ours less theirs, a value per split.
-    test_to_train : float
-        Test rows per training row.
-    alpha : float, default=0.05
-        One less the confidence.
-
-    Returns
-    -------
-    float
-        The mean difference lies within this of the true one; 0 for fewer than two splits.
-
-    Examples
-    --------
-    >>> round(corrected_t_interval([0.1, 0.2, 0.3, 0.2, 0.2], test_to_train=3 / 7), 3)
-    0.156
-    """
+    """Half-width of the interval that belongs to `corrected_t_test`; 0 for fewer than two."""
     from scipy.stats import t
 
     values = _checked(differences, "differences")
@@ -245,16 +209,10 @@ def _ranked(table: ArrayLike, lower_is_better: bool) -> Floats:
 
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] < 2 or not len(values):
-        raise ValueError(
-            "The 'table' parameter must have shape (data sets, methods) with at least one row and "
-            f"two columns; got {values.shape}."
-        )
+        raise ValueError(f"table must have shape (data sets, methods >= 2), got {values.shape}.")
     gaps = np.flatnonzero(np.isnan(values).any(axis=1))
     if len(gaps):
-        raise ValueError(
-            "The 'table' parameter must have a value of each method on each data set; rows "
-            f"{gaps[:5].tolist()} have gaps. Drop those rows, or the methods that could not run."
-        )
+        raise ValueError(f"table must have no NaN; rows {gaps[:5].tolist()} have gaps. Drop them.")
     ranks: Floats = rankdata(values if lower_is_better else -values, axis=1)
     return ranks
 
@@ -262,10 +220,8 @@ def _ranked(table: ArrayLike, lower_is_better: bool) -> Floats:
 def _checked(values: ArrayLike, name: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
-        raise ValueError(
-            f"The {name!r} parameter must have shape (n,) and finite numbers, got shape "
-            f"{array.shape} and {int((~np.isfinite(array)).sum())} that are not finite. Drop those."
-        )
+        given = f"shape {array.shape} and {(~np.isfinite(array)).sum()} that are not finite"
+        raise ValueError(f"{name!r} must have shape (n,) and finite numbers, got {given}.")
     return array
 
 

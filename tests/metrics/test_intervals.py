@@ -1,0 +1,127 @@
+"""Does it pay? Verdicts and costs by segment sum up, cover, and speak."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+from costboost import CostBoostClassifier
+from costboost.datasets import make_fraud
+from costboost.errors import CostWarning
+from costboost.metrics import cost_by, total_cost, verdict
+
+PRICES = {"fn": 5.0, "fp": 1.0}
+
+
+def decided_with(accuracy, n, seed=1):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    return truth, np.where(rng.uniform(size=n) < accuracy, truth, 1 - truth)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "n", "answer", "said"),
+    [
+        (0.95, 2000, "pays", "The model pays: it saves €"),
+        (0.5, 2000, "does not pay", "The model does not pay: it costs €"),
+        (0.85, 60, "cannot tell yet", "60 rows cannot tell yet whether the model pays"),
+    ],
+)
+def test_answers(accuracy, n, answer, said):
+    truth, decided = decided_with(accuracy, n)
+    found = verdict(truth, decided, cost_matrix=PRICES)
+    saved = 1.0 * (1 - truth) - np.where(truth == decided, 0.0, np.where(truth == 1, 5.0, 1.0))
+    wanted = student.interval(0.95, n - 1, saved.mean(), saved.std(ddof=1) / np.sqrt(n))
+    assert (found.answer, found.constant, found.rows) == (answer, 1, n)
+    np.testing.assert_allclose([found.gain, found.low, found.high], [saved.mean(), *wanted])
+    assert said in found.in_words("€")
+    assert "the best constant decision (always 1)" in found.in_words("€")
+    weights = np.random.default_rng(0).integers(1, 4, n)
+    twice = verdict(np.repeat(truth, weights), np.repeat(decided, weights), cost_matrix=PRICES)
+    once = verdict(truth, decided, cost_matrix=PRICES, sample_weight=weights)
+    np.testing.assert_allclose([once.gain, once.low], [twice.gain, twice.low])
+
+
+def test_a_constant_does_not_pay_and_nobody_divides_by_zero():
+    found = verdict([0, 1, 1], [1, 1, 1], cost_matrix=PRICES)
+    assert (found.answer, found.gain, found.more_rows) == ("does not pay", 0, 0)
+    assert "saves nothing" in str(found)
+
+
+def test_so_many_more_rows_tell():
+    """Rows that repeat have the same gain and an interval narrower by the root of their number."""
+    truth, decided = decided_with(0.85, 60)
+    found = verdict(truth, decided, cost_matrix=PRICES)
+    times = int(np.ceil((found.rows + found.more_rows) / found.rows)) + 1
+    assert 2 <= times < 60
+    few, later = (
+        verdict(np.tile(truth, n), np.tile(decided, n), cost_matrix=PRICES) for n in (2, times)
+    )
+    assert later.answer != "cannot tell yet"
+    assert few.more_rows < found.more_rows
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say():
+    verdicts, segments, equal = [], [], {"fn": 1.0, "fp": 1.0}
+    rng = np.random.default_rng(0)
+    for seed in range(300):
+        truth, decided = decided_with(0.9, 80, seed)
+        found = verdict(truth, decided, cost_matrix=equal, labels=[0, 1])
+        verdicts.append(found.low <= 0.4 <= found.high)
+        costs, zeros = rng.gamma(2, 5, 400), np.zeros(400, int)
+        by = cost_by(np.repeat([0, 1], 200), zeros, 1 - zeros, costs=costs, confidence=0.9)
+        segments.extend((by.low <= 10) & (by.high >= 10))
+    assert 0.85 <= np.mean(verdicts) <= 0.99  # the constant is the best of these rows, not of all
+    assert 0.86 < np.mean(segments) < 0.94
+
+
+def test_fit_warns_if_its_decisions_do_not_pay():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 5)), (rng.uniform(size=600) < 0.3).astype(int)
+    too_sure = {"learning_rate": 0.5, "calibration": None, "early_stopping": False}
+    model = CostBoostClassifier(
+        effort="fast", n_estimators=40, ensemble=2, random_state=3, **too_sure
+    )
+    with pytest.warns(CostWarning, match="does not pay: it costs .* than the best constant"):
+        model.fit(X, y)
+
+
+def test_segments_sum_to_the_total_to_the_cent():
+    data = make_fraud(20_000, random_state=0)
+    decided, hours = (data.X[:, 6] > 0.3).astype(int), data.X[:, 2].astype(int)
+    found = cost_by(hours, data.y, decided, costs=data.costs)
+    total = total_cost(data.y, decided, costs=data.costs)
+    assert abs(found.total_cost.sum() - total) < 1e-6
+    assert found.rows.sum() == len(data.y)
+    assert found.share.sum() == pytest.approx(1)
+    assert (np.diff(found.total_cost) <= 0).all()
+    paid = np.asarray(data.costs)[np.arange(len(data.y)), data.y, decided]
+    for place, group in enumerate(found.groups):
+        own = paid[hours == group]
+        assert found.total_cost[place] == pytest.approx(own.sum())
+        error = own.std(ddof=1) / np.sqrt(len(own))
+        wanted = student.interval(0.95, len(own) - 1, own.mean(), error)
+        np.testing.assert_allclose([found.low[place], found.high[place]], wanted)
+
+
+def test_segments_as_a_frame():
+    groups = pd.Series(["a", "b", "a"], dtype="string")
+    frame = cost_by(groups, [0, 1, 1], [0, 0, 1], cost_matrix=PRICES).to_frame()
+    assert frame["group"].tolist() == ["b", "a"]
+    assert np.isinf(frame["high"][0])  # one row has no interval
+
+
+@pytest.mark.parametrize(
+    ("groups", "confidence", "message"),
+    [
+        ([1], 0.9, "must have one element per row"),
+        ([1, None, 2], 0.9, "1 rows have none"),
+        ([1.0, np.nan, 2.0], 0.9, "1 rows have none"),
+        ([1, 1, 2], 95, r"'confidence' parameter of cost_by must be in \(0, 1\)"),
+    ],
+)
+def test_bad_segments(groups, confidence, message):
+    with pytest.raises(ValueError, match=message):
+        cost_by(groups, [0, 1, 1], [0, 0, 1], confidence=confidence)
