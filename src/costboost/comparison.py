@@ -32,15 +32,22 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, check_weights, checked_labels, fingerprint, progress_bar
+from costboost._utils import (
+    as_frame,
+    check_weights,
+    checked_labels,
+    fingerprint,
+    invalid,
+    progress_bar,
+)
 from costboost._utils import versions as installed
 from costboost.columns import Columns, TableError
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import expressions_in, is_frame
+from costboost.costs.labels import positions
 from costboost.metrics import (
     Verdict,
-    corrected_t_interval,
     corrected_t_test,
     critical_difference,
     friedman_test,
@@ -48,6 +55,7 @@ from costboost.metrics import (
     mean_ranks,
     wilcoxon_test,
 )
+from costboost.metrics.statistics import corrected_t_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,17 +237,20 @@ def compare(
     """
     methods = _named(estimators)
     splits = list(splits) if isinstance(splits, Iterator) else splits  # for more than one table
-    told = (target, costs, costs_known, splits, sample_weight, groups, columns, random_state)
-    named = _by_name(data, sample_weight, groups)
-    tables = {name: _read(name, one, *told) for name, one in named.items()}
+    tables = {}
+    for name, one in _by_name(data, sample_weight, groups).items():
+        X, y, own = _opened(one, target, costs)
+        tables[name] = table = Table(name, X, y, own, sample_weight, columns, costs_known)
+        table.pairs = dict(_pairs(table, splits, groups, random_state))
     kept = Kept(results, "compare")
     failures: dict[str, str] = {}
     tasks: dict[Key, tuple[Any, ...]] = {}
     found: dict[Key, Any] = {}
-    for key in product(tables, splits_of(tables), map(float, train_sizes), methods):
+    labels = dict.fromkeys(split for table in tables.values() for split in table.pairs)
+    for key in product(tables, labels, map(float, train_sizes), methods):
         if key[1] in tables[key[0]].pairs:
             task = (tables[key[0]], *key[1:3], methods[key[3]], staged, random_state)
-            found[key] = kept.get(key, _about(*task)) if kept.path is not None else None
+            found[key] = kept.get(key, _about(*task))
             if found[key] is None:
                 tasks[key] = task
     run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
@@ -252,8 +263,7 @@ def compare(
                 failures.setdefault(key[3], row["error"])
             else:
                 found[key] = row
-                if kept.path is not None:
-                    kept.put(key, _about(*tasks[key]), row)
+                kept.put(key, _about(*tasks[key]), row)
     done = {key: row for key, row in found.items() if row is not None}
     return Comparison(tables, list(methods), done, failures, dict(metrics or {}))
 
@@ -265,29 +275,38 @@ class Table:
     """Rows with their truth, costs and splits."""
 
     def __init__(
-        self, name: str, X: Any, y: AnyArray, costs: Any, weights: Floats | None, columns: Any,
-        costs_known: bool = True,
+        self, name: str, X: Any, y: Any, costs: Any, weights: Any, columns: Any,
+        known: bool = True, owner: str = OWNER,
     ) -> None:  # fmt: skip
+        X, y = np.asarray(X) if isinstance(X, list) else X, np.asarray(checked_labels(y, owner))
+        if len(y) != X.shape[0]:
+            raise ValueError(f"X of {name} has {X.shape[0]} rows, y {len(y)}. Take the same rows.")
+        weights = None if weights is None else check_weights(weights, len(y), owner)
         self.name, self.X, self.y, self.weights, self.form = name, X, y, weights, costs
         self.classes, codes = np.unique(y, return_inverse=True)
-        self.kinds = None if isinstance(columns, Columns) else columns
+        self.kinds = None
         if not isinstance(columns, Columns):
-            columns = Columns.learn(X, columns) if has_columns(X) else None
+            self.kinds, columns = columns, Columns.learn(X, columns) if has_columns(X) else None
         self.columns: Columns | None = columns
         self.pairs: dict[str, tuple[Ints, Ints]] = {}
         X = columns.read(X, name) if columns is not None and expressions_in(costs) else X
         as_rows = (is_frame(costs) and len(costs) == len(y)) or isinstance(costs, np.ndarray | list)
         self.known = Costs.resolve(
             None if as_rows else costs, costs if as_rows else None, classes=self.classes,
-            n_samples=len(y), X=X, codes=codes, owner=OWNER,
+            n_samples=len(y), X=X, codes=codes, owner=owner,
         )  # fmt: skip
         # Costs of single rows that no column tells are handed to `fit` and `predict`.
         by_columns = callable(costs) or bool(expressions_in(costs))
         self.row_costs: Floats | None = None
         if self.known.is_per_row and not by_columns:
             self.row_costs = self.known.prices if self.known.matrix is None else self.known.matrix
+        elif self.known.is_per_row and not known:
+            raise ValueError(
+                "costs_known=False of compare is for costs of single rows in arrays; these costs "
+                "are computed from columns of X, so every row tells them. Pass them as an array."
+            )
         # Prices under the truth cannot be known when deciding.
-        self.tells = costs_known and self.known.matrix is not None
+        self.tells = known and self.known.matrix is not None
 
     @cached_property
     def numbers(self) -> Any:
@@ -325,11 +344,10 @@ def _named(estimators: Any) -> dict[str, Any]:
     wrong = [one for one in found.values() if isinstance(one, type) or (not callable(one)
              and not hasattr(one, "fit"))]  # fmt: skip
     if wrong or not found or len(found) < len(estimators):
-        raise ValueError(
-            "The 'estimators' parameter of compare must hold classifiers or functions, each with a "
-            f"name of its own; got {wrong or estimators!r}. Pass objects by name, such as "
-            '{"logistic": LogisticRegression()}.'
-        )
+        rule = "must hold classifiers or functions, each with a name of its own"
+        example = '{"logistic": LogisticRegression()}'
+        got = f"got {wrong or estimators!r}. Pass objects by name, {example}."
+        raise invalid("estimators", "compare", f"{rule}; {got}")
     return {str(name): one for name, one in found.items()}
 
 
@@ -337,56 +355,29 @@ def _by_name(data: Any, *of_one: Any) -> dict[str, Any]:
     if not isinstance(data, Mapping) or hasattr(data, "target") or is_frame(data):
         return {str(getattr(data, "name", "data")): data}
     if any(one is not None for one in of_one):
-        raise ValueError(
-            "sample_weight and groups of compare are for one data set, and there are "
-            f"{len(data)}. Compare on each of them apart."
-        )
+        raise ValueError(f"sample_weight and groups are for one data set, not {len(data)}.")
     return {str(name): one for name, one in data.items()}
 
 
-def _read(
-    name: str, data: Any, target: Any, costs: Any, costs_known: bool, splits: Any, weights: Any,
-    groups: Any, columns: Any, seed: int,
-) -> Table:  # fmt: skip
-    """A table, checked."""
+def _opened(data: Any, target: Any, costs: Any) -> tuple[Any, Any, Any]:
+    """Rows, their truth and what decisions cost on them."""
     if is_frame(data):
         if target is None or target not in data.columns:
-            raise ValueError(
-                f"The 'target' parameter of compare must name the column of the truth, one of "
-                f"{list(data.columns)}; got {target!r}."
-            )
-        y = np.asarray(data[target])
-        X = data.drop(columns=[target]) if hasattr(data, "iloc") else data.drop(target)
-    elif hasattr(data, "target"):  # of scikit-learn
-        X, y = data.data, data.target
-    elif hasattr(data, "X") and hasattr(data, "y"):
-        X, y = data.X, data.y
-        own = getattr(data, "costs", None)
-        own = getattr(data, "cost_matrix", None) if own is None else own
-        costs = own if costs is None else costs
-    elif isinstance(data, tuple | list) and len(data) in (2, 3):
-        X, y, costs = (*data, costs) if len(data) == 2 else data
-    else:
-        raise TypeError(
-            f"The 'data' parameter of compare must be (X, y), (X, y, costs), a frame with target=, "
-            f"a data set, or a mapping of names to these; got {type(data).__name__}."
-        )
-    y = np.asarray(checked_labels(y, OWNER))
-    if isinstance(X, list):
-        X = np.asarray(X)
-    if len(y) != X.shape[0]:
-        raise ValueError(f"X of {name} has {X.shape[0]} rows and y {len(y)}. Take the same rows.")
-    if weights is not None:
-        weights = check_weights(weights, len(y), OWNER)
-    table = Table(name, X, y, costs, weights, columns, costs_known)
-    if not costs_known and table.known.is_per_row and table.row_costs is None:
-        raise ValueError(
-            "costs_known=False of compare is for costs of single rows in arrays; these costs are "
-            "computed from columns of X, so every row tells them. Drop those columns, and pass the "
-            "costs as an array."
-        )
-    table.pairs = dict(_pairs(table, splits, groups, seed))
-    return table
+            rule = f"must name the column of the truth, one of {list(data.columns)}"
+            raise invalid("target", "compare", f"{rule}; got {target!r}.")
+        rows = data.drop(columns=[target]) if hasattr(data, "iloc") else data.drop(target)
+        return rows, np.asarray(data[target]), costs
+    if hasattr(data, "target"):  # of scikit-learn
+        return data.data, data.target, costs
+    if hasattr(data, "X") and hasattr(data, "y"):
+        own = (costs, getattr(data, "costs", None), getattr(data, "cost_matrix", None))
+        return data.X, data.y, next((one for one in own if one is not None), None)
+    if isinstance(data, tuple | list) and len(data) in (2, 3):
+        return (*data, costs) if len(data) == 2 else tuple(data)
+    raise TypeError(
+        "The 'data' parameter of compare must be (X, y), (X, y, costs), a frame with target=, a "
+        f"data set, or a mapping of names to these; got {type(data).__name__}."
+    )
 
 
 def _pairs(table: Table, splits: Any, groups: Any, seed: int) -> Iterator[tuple[str, Any]]:
@@ -400,11 +391,6 @@ def _pairs(table: Table, splits: Any, groups: Any, seed: int) -> Iterator[tuple[
     found = splits.items() if isinstance(splits, Mapping) else enumerate(splits)
     for label, pair in found:
         yield str(label), tuple(np.asarray(rows, dtype=np.intp) for rows in pair)
-
-
-def splits_of(tables: Mapping[str, Table]) -> list[str]:
-    """Labels of all splits."""
-    return list(dict.fromkeys(split for table in tables.values() for split in table.pairs))
 
 
 # -- one method on one split --------------------------------------------------------------------
@@ -450,11 +436,17 @@ def decide(
 ) -> tuple[Ints, dict[str, Any]]:
     """Train a method; its decisions on the test rows, as codes, and what else is worth keeping."""
     fold, start = table.fold(train, test, seed), processor_seconds()
+    judged = table.known.take(test)
+
+    def coded(labels: Any) -> Ints:
+        place = ("decisions", "decisions", "a method", len(test))
+        return positions(np.ravel(labels), judged.decisions, *place)
+
     if not hasattr(method, "fit"):
         said = method(fold)
         labels, facts = said if isinstance(said, tuple) else (said, {})
         seconds = {"fit_seconds": processor_seconds() - start}
-        return codes_of(fold.costs.decisions, labels, len(test)), seconds | facts
+        return coded(labels), seconds | facts
     model = clone(method)
     known, prefix = model.get_params(), _last_step(model)
     if known.get(f"{prefix}random_state", 0) is None:
@@ -490,13 +482,10 @@ def decide(
         facts["rounds"] = int(rounds)
     if hasattr(model, "estimated_score_"):
         facts["estimated"] = [float(value) for value in model.estimated_score_]
-    judged = table.known.take(test)
     if staged and takes_costs and hasattr(model, "staged_predict"):
-        stages = (
-            codes_of(judged.decisions, one, len(test)) for one in model.staged_predict(tested)
-        )
-        facts["by_round"] = [float(judged.paid(codes).mean()) for codes in stages]
-    return codes_of(judged.decisions, labels, len(test)), facts
+        stages = model.staged_predict(tested)
+        facts["by_round"] = [float(judged.paid(coded(one)).mean()) for one in stages]
+    return coded(labels), facts
 
 
 def _last_step(model: Any) -> str:
@@ -527,18 +516,6 @@ def _prepared(model: Any, fold: Fold) -> tuple[Any, Any, Any]:
     return model, fold.numbers, fold.numbers_test
 
 
-def codes_of(decisions: AnyArray, labels: Any, n: int) -> Ints:
-    """Positions of labels among the decisions."""
-    given = np.asarray(labels).ravel().tolist()
-    places = {label: code for code, label in enumerate(decisions.tolist())}
-    if len(given) != n or any(label not in places for label in given):
-        raise ValueError(
-            f"It must decide each of the {n} test rows, for one of {decisions.tolist()[:10]}; got "
-            f"{len(given)} decisions, among them {sorted(map(str, set(given)))[:10]}."
-        )
-    return np.array([places[label] for label in given], dtype=np.intp)
-
-
 def processor_seconds() -> float:
     """Processor time of this process and of the child processes that have ended."""
     spent = os.times()
@@ -555,9 +532,8 @@ class Kept:
         self.path, self.kind, self.found = None if path is None else Path(path), kind, {}
         if self.path is None:
             return
-        content, start = b"", f'{{"costboost {kind}": 1}}\n'.encode()
-        if self.path.exists():
-            content = self.path.read_bytes()
+        content = self.path.read_bytes() if self.path.exists() else b""
+        start = f'{{"costboost {kind}": 1}}\n'.encode()
         try:
             if not (content.startswith(start) or start.startswith(content)):
                 raise ValueError("another kind of file")
@@ -595,13 +571,9 @@ class Kept:
                 file.truncate()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise OSError(
-                error.errno,
-                f"The results of costboost {self.kind} cannot be written: "
-                f"{error.strerror or error}. What was finished before is still in the file. Free "
-                "the disk, or name another file",
-                str(self.path),
-            ) from error
+            words = f"The results of costboost {self.kind} cannot be written: {error.strerror}"
+            remedy = "What was finished is in the file. Free the disk, or name another file"
+            raise OSError(error.errno, f"{words}. {remedy}", str(self.path)) from error
 
 
 # -- the result ---------------------------------------------------------------------------------
@@ -851,16 +823,13 @@ class Comparison:
     def _one(self) -> Iterator[tuple[str, tuple[Costs, Ints, Floats]]]:
         """Methods that finished all splits of the only data set: costs, decisions, weights."""
         if len(self._tables) > 1:
-            raise ValueError(
-                f"Rows are compared one by one on a single data set, and there are "
-                f"{len(self._tables)}. Use table() and against()."
-            )
+            raise ValueError("Rows are compared one by one on a single data set. Use against().")
         (table,) = self._tables.values()
         tested = np.concatenate([test for _, test in table.pairs.values()])
         if len(np.unique(tested)) < len(tested):
             raise ValueError(
                 "Rows are compared one by one if each is tested once, and these splits test some "
-                "of them again. Use folds (splits=5), or table() and against()."
+                "again. Use folds (splits=5), or against()."
             )
         costs = table.known.take(tested)
         weights = np.ones(len(tested)) if table.weights is None else table.weights[tested]
@@ -907,9 +876,7 @@ class Comparison:
                 for name in self.methods
             }
             return draw.lines(curves, "training rows", "share of the avoidable cost saved", ax)
-        raise ValueError(
-            f"The 'kind' parameter of plot must be ranks, cost, rounds or sizes; got {kind!r}."
-        )
+        raise invalid("kind", "plot", f"must be ranks, cost, rounds or sizes; got {kind!r}.")
 
     def _by_round(self) -> dict[str, tuple[Any, Any]]:
         """Mean cost after each round, over all splits; a method that stopped keeps its last."""

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats
-from costboost._utils import check_weights, checked_labels, progress_bar
+from costboost._utils import progress_bar
 from costboost._utils import versions as installed
 from costboost.columns import need
 from costboost.comparison import Kept, Table, decide
@@ -158,12 +158,8 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         owner = type(self).__name__
         start = CostBoostClassifier() if self.estimator is None else clone(self.estimator)
         form = self.cost_matrix if self.cost_matrix is not None else start.cost_matrix
-        labels = np.asarray(checked_labels(y, owner))
-        weights = (
-            None if sample_weight is None else check_weights(sample_weight, len(labels), owner)
-        )
-        given = form if costs is None else costs
-        table = Table("X", X, labels, given, weights, getattr(start, "columns", None))
+        given, columns = form if costs is None else costs, getattr(start, "columns", None)
+        table = Table("X", X, y, given, sample_weight, columns, owner=owner)
         seed = self.random_state or 0
         own = {"cost_matrix": form, "random_state": seed}
         known = start.get_params(deep=False)
@@ -174,8 +170,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"There is nothing to search: {type(start).__name__} has none of the parameters "
                 f"{', '.join(SPACE)} that is not kept."
             )
-        cv = check_cv(self.cv, labels, classifier=True)
-        pairs = list(cv.split(labels, labels))
+        pairs = list(check_cv(self.cv, table.y, classifier=True).split(table.y, table.y))
         found = self._search(start, space, table, pairs, seed)
         self.best_params_ = _settings(found.best_params)
         self.best_cost_, self.n_trials_ = float(found.best_value), len(found.trials)

@@ -51,17 +51,17 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
     arguments = ("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "AdaC2",
                  "--only-ours", "--set", "n_estimators=3", "--json")  # fmt: skip
     whole = run(*arguments).stdout
-    check, calls = comparison.codes_of, []
+    check, calls = comparison.positions, []
 
-    def counted(decisions, labels, n):
-        calls.append(n)
+    def counted(*given):
+        calls.append(given)
         if len(calls) == 2:
             raise MemoryError("killed")
-        return check(decisions, labels, n)
+        return check(*given)
 
-    monkeypatch.setattr(comparison, "codes_of", counted)
+    monkeypatch.setattr(comparison, "positions", counted)
     run(*arguments, "--checkpoint", path, code=2)
-    monkeypatch.setattr(comparison, "codes_of", check)
+    monkeypatch.setattr(comparison, "positions", check)
     for more, what in ((("--seed", 1), "seed"), (("--cost", "tp=1"), "costs")):
         said = " ".join(run(*arguments, *more, "--checkpoint", path, code=2).stderr.split())
         assert "of another question" in said
