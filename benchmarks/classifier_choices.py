@@ -145,7 +145,8 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
             continue
         seen = np.concatenate([curve[t] for curve, t in zip(curves, rounds, strict=True)])
         rows = np.concatenate([part[1] for part in parts])
-        T = temperature(seen, known.codes[rows], np.ones(len(rows)))
+        on_rows = target.on(known.take(rows), np.ones(len(rows)))
+        T = temperature(seen, on_rows.loss, on_rows.weights)
         yield "average", "one booster", saved(to_proba(scores[0]))
         yield "average", "scores", saved(to_proba(np.mean(scores, axis=0)))
         yield "average", "probabilities", saved(np.mean([to_proba(s) for s in scores], axis=0))
@@ -154,7 +155,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         last = [b.predict(X[test], raw_score=True, num_iteration=ROUNDS) for b in boosters]
         seen = np.concatenate([curve[ROUNDS] for curve in curves if ROUNDS in curve])
         if len(seen) == len(rows):
-            T = temperature(seen, known.codes[rows], np.ones(len(rows)))
+            T = temperature(seen, on_rows.loss, on_rows.weights)
             full = {"no": 1.0, "temperature": T}
             for how, factor in full.items():
                 value = saved(np.mean([to_proba(factor * s) for s in last], axis=0))

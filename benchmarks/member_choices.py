@@ -15,18 +15,20 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from harness import write_rows
 from held_out_cost import problems
+from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm.members import Rounds, blend, candidates_for, mixed
 from costboost.gbm.models import temperature, to_proba
-from costboost.gbm.targets import ProbabilityTarget, log_loss
+from costboost.gbm.targets import ProbabilityTarget
 from costboost.metrics import avoidable_cost_score
 
 KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
@@ -45,6 +47,12 @@ WAYS = {
 def split_of(data: str, seed: int) -> problems.Split:
     problems.MOST_ROWS = MOST_ROWS
     return problems.draw(problems.table(data), seed)
+
+
+def loss_of(scores: np.ndarray, labels: np.ndarray) -> float:
+    """Log loss of raw scores."""
+    proba = to_proba(scores)
+    return log_loss(labels, proba, labels=range(proba.shape[1]))
 
 
 def keep(data: str, seed: int) -> None:
@@ -69,7 +77,7 @@ def keep(data: str, seed: int) -> None:
             test += trained.scores(X_test) / FOLDS
         seconds = time.process_time() - start
         np.savez_compressed(path, held=held, test=test, seconds=seconds)
-        loss = log_loss(held, split.y_train, np.ones(n))
+        loss = loss_of(held, split.y_train)
         print(f"{data:16s} {seed}  {kind.name:28s} {loss:.4f}  {seconds:.1f} s", flush=True)
 
 
@@ -78,20 +86,14 @@ def judged(data: str, seed: int) -> list[dict]:
     split = split_of(data, seed)
     found = {path.stem.split(f"{data}-{seed}-")[1]: np.load(path)
              for path in sorted(KEPT.glob(f"{data}-{seed}-*.npz"))}  # fmt: skip
-    ones, even = np.ones(len(split.y_train)), np.ones(len(split.y_test))
-
-    def held_out_loss(scores: np.ndarray) -> float:
-        return log_loss(scores, split.y_train, ones)
-
+    held_out_loss = partial(loss_of, labels=split.y_train)
     rows = []
     for way, wanted in WAYS.items():
         kinds = [kind for kind in found if wanted is None or kind in wanted]
-        weights = blend(
-            [found[kind]["held"] for kind in kinds], lambda s: log_loss(s, split.y_train, ones)
-        )
+        weights = blend([found[kind]["held"] for kind in kinds], held_out_loss)
         held = mixed([found[kind]["held"] for kind in kinds], weights)
         scores = mixed([found[kind]["test"] for kind in kinds], weights)
-        scores = temperature(held, split.y_train, ones) * scores
+        scores = temperature(held, held_out_loss, np.ones(len(held))) * scores
         seconds = float(sum(found[kind]["seconds"] for kind in kinds))
         for problem in problems.problems_of(data):
             if problem.group == "hidden":
@@ -106,7 +108,7 @@ def judged(data: str, seed: int) -> list[dict]:
                 "score": avoidable_cost_score(
                     split.y_test, decisions, labels=range(split.k), **priced
                 ),
-                "loss": log_loss(scores, split.y_test, even), "seconds": seconds,
+                "loss": loss_of(scores, split.y_test), "seconds": seconds,
             })  # fmt: skip
     return rows
 

@@ -12,6 +12,7 @@ import asyncio
 import copy
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import reduce
 from importlib.util import find_spec
 from operator import add
@@ -245,7 +246,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         del arguments["client"], arguments["worker_timeout"]
         local = CostBoostClassifier(engine="xgboost", ensemble=1, **arguments)
         source = DaskSource(cluster, X, y, costs, sample_weight, local, owner)
-        local._take_over(*train(source, local))
+        train(source, local)
         self._local = local
         return self
 
@@ -632,7 +633,7 @@ def _split(
     held = held_out_rows(rule, strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
     held_out = block.take(held)
-    return block.take(~held), held_out, held_out.without_features(), totals
+    return block.take(~held), held_out, replace(held_out, X=None), totals
 
 
 def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]:
@@ -750,7 +751,9 @@ class DaskSource(TrainingRows):
             )
         self.totals = reduce(add, known)
         # Training and held-out rows of each partition.
-        self.sizes = [(t.train_rows, t.held_out_rows) if t else (0, 0) for _, t in found]
+        self.sizes = [
+            (t.rows - t.held_out_rows, t.held_out_rows) if t else (0, 0) for _, t in found
+        ]
         held = [block for block, _ in found if len(block)]
         self._held_out = PricedRows.joined(held) if held else None
 
@@ -776,7 +779,7 @@ class DaskSource(TrainingRows):
         """Train on the cluster."""
         doing = f"training the {target.name} booster"
         say = Console(quiet=not self.model.verbose).print
-        n_rows, n_parts = self.totals.train_rows, len(self.shards)
+        n_rows, n_parts = sum(n for n, _ in self.sizes), len(self.shards)
         say(f"{self.owner}: {doing} on {n_rows} rows in {n_parts} partitions")
         model: Model = self.cluster.guarded(
             lambda needed: self._train(kind, target, rounds, needed), doing

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import check_grad
 from scipy.special import expit, logit
+from sklearn import metrics
 
 import costboost
 from costboost import CollapseWarning, CostBoostClassifier, TimeLimitWarning
@@ -19,7 +20,6 @@ from costboost.gbm import network as networks
 from costboost.gbm import rows as gbm_rows
 from costboost.gbm import train
 from costboost.gbm.members import (
-    Candidate,
     Member,
     Members,
     Rounds,
@@ -29,8 +29,8 @@ from costboost.gbm.members import (
     engine,
     mixed,
 )
-from costboost.gbm.models import Design, NetworkModel, row_products
-from costboost.gbm.targets import ProbabilityTarget, log_loss
+from costboost.gbm.models import Design, NetworkModel, row_products, to_proba
+from costboost.gbm.targets import ProbabilityTarget
 from costboost.gbm.train import Estimate, Training, of_future_rows
 
 COSTLY = {"fn": 20, "fp": 1}
@@ -54,15 +54,19 @@ def model(fraud):
     return make().fit(*fraud)
 
 
+def log_loss(scores, labels):
+    return metrics.log_loss(labels, to_proba(scores))
+
+
 # --- weights ------------------------------------------------------------------------------------
 
 
 def test_blend_is_no_worse_than_the_best_member():
     rng = np.random.default_rng(0)
-    labels, ones = rng.integers(0, 2, 300), np.ones(300)
+    labels = rng.integers(0, 2, 300)
     truth = np.where(labels > 0, 1.0, -1.0)
     scores = [truth + rng.normal(size=300) * noise for noise in (1.0, 1.0, 3.0, 9.0)]
-    loss = lambda s: log_loss(s, labels, ones)  # noqa: E731
+    loss = lambda s: log_loss(s, labels)  # noqa: E731
     weights = blend(scores, loss)
     assert weights.sum() == pytest.approx(1)
     assert weights[0] > 0 and weights[1] > 0 and weights[3] == 0
@@ -253,7 +257,7 @@ def test_race_asks_for_a_share_of_the_loss_by_effort_and_rows(effort, more_rows,
     y = rows.held_out(0).costs.codes
     noise = rng.normal(size=len(y))
     first = 2.0 * y - 1.0 + noise
-    loss = lambda s: log_loss(s, y, np.ones(len(y)))  # noqa: E731
+    loss = lambda s: log_loss(s, y)  # noqa: E731
 
     def saved(factor):
         second = first - factor * noise
@@ -333,7 +337,7 @@ def trained(name, X, y, train, held_out=None, *, weights=None, categorical=None,
     target = ProbabilityTarget(rows.totals)
     watched = {} if held_out is None else rows.watched(0)
     rounds = Rounds(10, 5, seed, 1, target, watched)
-    kind = Candidate(name, name, model, 0.1, 15, 5, {})
+    kind = candidate(model, target.n_scores, name=name, engine=name)
     return rows.fit(kind, target, 0, rounds)
 
 
@@ -357,7 +361,7 @@ def test_forest_scores_are_mean_shares_times_the_best_scale(k):
     X, y = mixed_table(k)
     model, seen = trained("forest", X, y, np.arange(150), np.arange(150, 200), categorical=[3])
     np.testing.assert_allclose(model.scores(X)[150:], seen, atol=1e-9)
-    losses = [log_loss(factor * seen, y[150:], np.ones(50)) for factor in (0.8, 1.0, 1.25)]
+    losses = [log_loss(factor * seen, y[150:]) for factor in (0.8, 1.0, 1.25)]
     assert losses[1] == min(losses)
     if k > 2:  # shares of the classes sum to one: so do the scores, to the scale
         sums = model.scores(X).sum(axis=1)
@@ -426,7 +430,7 @@ def test_networks_learn_what_no_column_tells(k):
     X, y = rings(600, k)
     network, seen = trained("network", X, y, np.arange(400), np.arange(400, 600))
     np.testing.assert_allclose(seen, network.scores(X[400:]))
-    assert log_loss(seen, y[400:], np.ones(200)) < 0.4 * np.log(k)
+    assert log_loss(seen, y[400:]) < 0.4 * np.log(k)
     again, _ = trained("network", X, y, np.arange(400), np.arange(400, 600))
     np.testing.assert_array_equal(again.slopes, network.slopes)
 

@@ -14,7 +14,8 @@ from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
 from costboost.gbm.members import to_scores
-from costboost.gbm.models import temperature, to_proba
+from costboost.gbm.models import temperature as best_temperature
+from costboost.gbm.models import to_proba
 from costboost.gbm.rows import PricedRows, Totals, held_out_rows, hold_out_rule, make_folds
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
@@ -155,6 +156,11 @@ def test_held_out_rows_are_bounded(fraction, n, k, most):
 # --- calibration ------------------------------------------------------------------------------
 
 
+def temperature(scores, labels, weights):
+    loss = lambda s: log_loss(labels, to_proba(s), sample_weight=weights)  # noqa: E731
+    return best_temperature(scores, loss, weights)
+
+
 @pytest.mark.parametrize("factor", [0.6, 1.0, 1.8])
 @pytest.mark.parametrize("k", [2, 3])
 def test_temperature_finds_the_factor(factor, k):
@@ -253,10 +259,6 @@ def test_gradients_of_losses(name, k):
     # The Hessian of an objective may be a bound; test_objectives.py has its rules.
     on_rows = target.on(costs, weights)
     check_derivatives(on_rows, scores, exact_hessian=False, centred=name == "ls")
-    some = np.array([1, 4, 8])
-    assert on_rows.take(some).loss(scores[some]) == pytest.approx(
-        target.on(costs.take(some), weights[some]).loss(scores[some])
-    )
 
 
 @pytest.mark.parametrize(("sign", "shift"), [(1, 0), (-1, 0), (1, -2)], ids=str)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import catboost
@@ -15,7 +14,7 @@ from costboost.columns.raw import is_sparse
 from costboost.gbm import lightgbm
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel
-from costboost.gbm.parameters import ONE_HOT, canonical
+from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_catboost
@@ -35,15 +34,16 @@ def fit(
             "decisions whose costs are unknown when deciding, need engine='lightgbm'."
         )
     if len(np.unique(target.labels)) < 2:  # CatBoost refuses rows of one label
-        settings = copy(kind.settings)
-        settings.device = "cpu"
-        usual = replace(kind, parameters={}, settings=settings)
         alone = Rounds(1, 0, 0, rounds.threads, target, {})
-        return lightgbm.fit(usual, X, target, alone, table)
-    inputs = _Inputs.of(_dense(table.rows.X), table.columns.categorical)
+        return lightgbm.fit(replace(kind, parameters={}, device="cpu"), X, target, alone, table)
+    source, category = _inputs(_dense(table.rows.X), table.columns.categorical)
+    marks = category >= 0
 
     def pool(X: Any, known: Target) -> catboost.Pool:
-        return catboost.Pool(inputs(_dense(X)), label=known.labels, weight=known.weights)
+        values = _dense(X)[:, source].astype(np.float32)
+        values[:, marks] = values[:, marks] == category[marks]
+        values = np.ascontiguousarray(values)
+        return catboost.Pool(values, label=known.labels, weight=known.weights)
 
     stop_by = rounds.stop_by
     watched = None
@@ -57,7 +57,7 @@ def fit(
         early_stopping_rounds=rounds.patience if watched is not None else None,
         callbacks=[_CatBoostRounds(rounds)],
     )
-    trees = from_catboost(booster, inputs.source, inputs.category)
+    trees = from_catboost(booster, source, category)
     model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, rounds.threads)
     if stop_by is not None:
         rounds.best_outputs = model.scores(rounds.sets[stop_by].X)
@@ -79,12 +79,12 @@ def _parameters(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, An
         "allow_writing_files": False,  # no folder catboost_info in that of the user
         "thread_count": rounds.threads,
     }
-    if kind.settings.device in ("gpu", "cuda"):
+    if kind.device in ("gpu", "cuda"):
         parameters["task_type"] = "GPU"
         del parameters["rsm"]  # for two classes it is for processors only
     if target.n_scores > 1:
         parameters["classes_count"] = target.n_scores
-    return {**parameters, **canonical(kind.parameters, "catboost")}
+    return {**parameters, **kind.parameters}
 
 
 class _CatBoostRounds:
@@ -106,30 +106,13 @@ def _dense(X: Any) -> AnyArray:
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
-@dataclass(frozen=True, eq=False)
-class _Inputs:
-    """The columns that CatBoost sees: numbers, and a column of zeros and ones per category."""
-
-    source: Ints
-    category: Ints
-
-    @classmethod
-    def of(cls, X: AnyArray, categorical: Sequence[int]) -> _Inputs:
-        """The columns for a table, whose category codes are counted."""
-        pairs: list[tuple[int, int]] = []
-        for j in range(X.shape[1]):
-            known = X[:, j][np.isfinite(X[:, j])] if j in categorical else np.empty(0)
-            size = int(known.max()) + 1 if len(known) else 0
-            if j in categorical and 0 < size <= ONE_HOT:
-                pairs += [(j, code) for code in range(size)]
-            else:
-                pairs.append((j, -1))
-        source, category = np.array(pairs, dtype=np.intp).T
-        return cls(source, category)
-
-    def __call__(self, X: AnyArray) -> AnyArray:
-        """Rows as CatBoost takes them, in single precision."""
-        values = X[:, self.source].astype(np.float32)
-        marks = self.category >= 0
-        values[:, marks] = values[:, marks] == self.category[marks]
-        return np.ascontiguousarray(values)
+def _inputs(X: AnyArray, categorical: Sequence[int]) -> tuple[Ints, Ints]:
+    """The columns that CatBoost sees, of a table: numbers (-1), and a mark of each category."""
+    pairs: list[tuple[int, int]] = []
+    for j in range(X.shape[1]):
+        known = X[:, j][np.isfinite(X[:, j])] if j in categorical else np.empty(0)
+        size = int(known.max()) + 1 if len(known) else 0
+        marks = range(size) if 0 < size <= ONE_HOT else [-1]
+        pairs += [(j, code) for code in marks]
+    source, category = np.array(pairs, dtype=np.intp).T
+    return source, category

@@ -418,7 +418,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         # On a copy: an error or an interrupt leaves the classifier as it was.
         fitted = unfitted(self)
         rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train, groups)
-        fitted._take_over(*train(rows, self, listeners))
+        train(rows, fitted, listeners)
         fitted.data_fingerprint_ = fingerprint(X, y)
         if costs is not None and not rows.has_row_costs:
             fitted._costs_source = "matrix"
@@ -504,13 +504,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
             owner = type(self).__name__
             named_loss(self.loss, owner).check_costs(known.matrix, owner)
 
-    def _take_over(self, attributes: dict[str, Any], held_out_decisions: Ints) -> None:
-        """Become the classifier that a training has found."""
-        self.__dict__.update(attributes)
-        if len(held_out_decisions):
-            remedy = "give the boosters more rows or rounds"
-            self._warn_if_collapsed(held_out_decisions, remedy)
-
     def fit_parquet(
         self,
         paths: Any,
@@ -576,7 +569,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         listeners = check_callbacks(callbacks, type(self).__name__)
         fitted = unfitted(self)
         rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, fitted)
-        fitted._take_over(*train(rows, self, listeners))
+        train(rows, fitted, listeners)
         self.__dict__ = fitted.__dict__
         return self
 
@@ -726,10 +719,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """The inputs of the model."""
         rows: AnyArray = self._read(X, missing=True, sparse_rows=True)
         return rows
-
-    @property
-    def _patience(self) -> int:
-        return self.patience if self.n_iter_no_change is None else self.n_iter_no_change
 
     @property
     def _first_head(self) -> Any:

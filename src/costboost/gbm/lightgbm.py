@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from costboost._threads import same_threads
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray
 from costboost.gbm.members import Candidate, Rounds
-from costboost.gbm.models import Model, TreeModel
-from costboost.gbm.parameters import ONE_HOT, canonical
+from costboost.gbm.models import Model, TreeModel, best_factor
+from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import Trees, from_lightgbm
@@ -30,8 +29,7 @@ _LEAST_WEIGHT = 1e-3
 # Scores of a forest are probabilities times a number in this range, which the held-out loss
 # chooses. Without a prior on its logarithm, few rows that are all told apart would make a forest
 # certain.
-_SCALES = (0.5, 20.0)
-_USUAL_SCALE, _SPREAD = 4.0, 0.5
+_SCALES, _USUAL_SCALE, _SPREAD = (0.5, 20.0), 4.0, 0.5
 
 
 def fit(
@@ -48,7 +46,7 @@ def fit(
         "feature_fraction": kind.settings.colsample,
         "extra_trees": kind.random_splits,
         "max_cat_to_onehot": ONE_HOT,
-        "device_type": kind.settings.device,
+        "device_type": kind.device,
         "seed": rounds.seed,
         "metric": "None",
         "verbosity": -1,
@@ -58,7 +56,7 @@ def fit(
         parameters["num_class"] = target.n_scores
     if target.is_log_loss:
         parameters["objective"] = "binary" if target.n_scores == 1 else "multiclass"
-    parameters |= canonical(kind.parameters, "lightgbm")
+    parameters |= kind.parameters
     categorical = table.columns.categorical
     train = _dataset(X, target.labels, target.weights, parameters, categorical)
     watched = {
@@ -152,7 +150,7 @@ def fit_forest(
         "bagging_freq": 1,
         "feature_fraction_bynode": _COLUMNS,
         "max_cat_to_onehot": ONE_HOT,
-        "device_type": kind.settings.device,
+        "device_type": kind.device,
         "seed": rounds.seed,
         "metric": "None",
         "verbosity": -1,
@@ -171,12 +169,14 @@ def fit_forest(
         # Estimated probabilities, (n, k); of two classes their difference, (n,).
         shares = np.stack([np.asarray(forest.predict(held)) for forest in forests], axis=1)
         shares = 2.0 * shares[:, 0] - 1.0 if len(forests) == 1 else shares
-        scale = _best_scale(shares, rounds.targets[rounds.stop_by].loss)
+        loss = rounds.targets[rounds.stop_by].loss
+        scale = best_factor(shares, loss, len(shares), _USUAL_SCALE, _SPREAD, _SCALES, 1e-5)
         rounds.best_outputs = scale * shares
     tables = [from_lightgbm(forest) for forest in forests]
     n = max(table.n_rounds for table in tables)
-    # A forest whose trees are constants may have stopped early: they are all the same.
-    tables = [table.picked(np.arange(n) % table.n_rounds) for table in tables]
+    for j, one in enumerate(tables):
+        if one.n_rounds < n:  # its trees are constants, all the same, so it has stopped early
+            tables[j] = one.picked(np.arange(n) % one.n_rounds)
     factor, shift = (2.0 * scale, -scale) if target.n_scores == 1 else (scale, 0.0)
     trees = Trees.side_by_side(tables).scaled(factor / n, shift)
     return TreeModel(trees, X.shape[1], "forest", True, rounds.threads)
@@ -185,15 +185,3 @@ def fit_forest(
 def merged_forest(models: Sequence[Model]) -> TreeModel:
     """One forest with the trees of all folds, which need no training on all rows."""
     return TreeModel.joined(models, [1 / len(models)] * len(models))
-
-
-def _best_scale(shares: Floats, loss: Callable[[Floats], float]) -> float:
-    """The constant that turns probabilities into the best scores, by the loss and the prior."""
-    low, high = np.log(_SCALES)
-
-    def badness(log_scale: float) -> float:
-        distance = (log_scale - np.log(_USUAL_SCALE)) / _SPREAD
-        return float(loss(np.exp(log_scale) * shares) + 0.5 * distance**2 / len(shares))
-
-    found = minimize_scalar(badness, bounds=(low, high), method="bounded")
-    return float(np.exp(found.x)) if np.isfinite(found.fun) else _USUAL_SCALE

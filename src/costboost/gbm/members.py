@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -20,10 +19,6 @@ from costboost.gbm.models import Model
 from costboost.gbm.parameters import CONSTRAINTS, resolved
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import LEAST_PROBA, Target
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
 
 # -- What is known after each boosting round: recorded, told to callbacks, shown as progress -----
 
@@ -53,6 +48,7 @@ class Rounds:
         sets: Mapping[str, PricedRows],
         decide: Callable[..., AnyArray] | None = None,
         callbacks: Sequence[Callback] = (),
+        is_over: Callable[[], bool] = lambda: False,
         *,
         booster: int = 1,
         n_boosters: int = 1,
@@ -68,13 +64,9 @@ class Rounds:
         others = [name for name in self.targets if name != "train"]
         self.stop_by = others[0] if others and patience else None
         self.decide = decide
-        self.callbacks = callbacks
-        self.place: dict[str, Any] = {
-            "head": target.name,
-            "booster": booster,
-            "n_boosters": n_boosters,
-            "member": member,
-        }
+        self.callbacks, self.is_over = callbacks, is_over
+        place = {"head": target.name, "booster": booster, "n_boosters": n_boosters}
+        self.place: dict[str, Any] = {**place, "member": member}
         self.round = self.best_round = 0
         self.best_loss = np.inf
         # What the engine tells: probabilities, or scores.
@@ -110,7 +102,7 @@ class Rounds:
         return is_ended or (self.stop_by is not None and waited >= self.patience)
 
     def tell(self, losses: Mapping[str, float]) -> bool:
-        """Record a round and tell it; whether a callback ends the booster."""
+        """Record a round and tell it; whether a callback or the time ends the booster."""
         self.round += 1
         known: dict[str, Any] = {}
         for name, loss in losses.items():
@@ -123,8 +115,11 @@ class Rounds:
             for measure, value in measures.items():
                 self._values.setdefault(name, {}).setdefault(measure, []).append(value)
                 known[f"{_SETS[name][0]}_{measure}"] = value
-        told = Round(**self.place, round=self.round, n_rounds=self.n_rounds, **known)
-        return tell(self.callbacks, told)
+        is_ended = False
+        if self.callbacks:
+            told = Round(**self.place, round=self.round, n_rounds=self.n_rounds, **known)
+            is_ended = tell(self.callbacks, told)
+        return is_ended or self.is_over()
 
     @property
     def evals(self) -> Evals:
@@ -145,12 +140,20 @@ def to_scores(proba: AnyArray) -> Floats:
 
 
 class BoosterProgress:
-    """One line for a whole fit: models trained and to train, and what the present one costs."""
+    """Progress of a fit: one bar at 1 (without a terminal a line per model), every round at 2."""
 
-    def __init__(self, bar: Bar, owner: str, verbose: int) -> None:
-        self.bar, self.owner, self.verbose = bar, owner, verbose
-        self.task = bar.add_task("fit", total=None, state="", visible=bar.console.is_terminal)
+    def __init__(self, owner: str, verbose: int) -> None:
+        self.bar, self.owner, self.verbose = progress_bar(), owner, verbose
+        visible = self.bar.console.is_terminal
+        self.task = self.bar.add_task("fit", total=None, state="", visible=visible)
         self.done, self.shown = 0, ""
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
 
     def expect(self, n: int) -> None:
         """So many models are still to be trained."""
@@ -177,16 +180,6 @@ class BoosterProgress:
 
     def _print(self, text: str) -> None:
         self.bar.console.print(f"{self.owner}: {text}", soft_wrap=True, highlight=False)
-
-
-@contextmanager
-def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress | None]:
-    """Progress of a fit: silent at 0, one bar at 1 (without a terminal a line per model)."""
-    if not verbose:
-        yield None
-        return
-    with progress_bar() as bar:
-        yield BoosterProgress(bar, owner, verbose)
 
 
 # -- The kinds of models of a head: which are tried, and how much each one counts ----------------
@@ -259,8 +252,7 @@ class Members(tuple[Member, ...]):
         return "One kind of booster is used: effort='fast' would decide about as well."
 
     def _repr_html_(self) -> str:
-        names = ("name", "engine", "weight", "loss", "rounds", "seconds", "note")
-        return html_table({name: [getattr(m, name) for m in self] for name in names})
+        return html_table({name: [getattr(m, name) for m in self] for name in Member._fields})
 
 
 @dataclass(eq=False)
@@ -270,6 +262,9 @@ class Candidate:
     name: str
     engine: str
     settings: Any  # the estimator, for what all kinds share
+    device: str
+    n_rounds: int
+    patience: int  # 0: no early stopping
     learning_rate: float
     max_leaves: int
     min_samples_leaf: int
@@ -315,64 +310,61 @@ def candidate(
         name = f"{'symmetric trees, ' if grower == 'catboost' else ''}{leaves} leaves"
         name += ", random splits" if random_splits else ""
     leaf = model.min_samples_leaf
+    patience = model.patience if model.n_iter_no_change is None else model.n_iter_no_change
     return Candidate(
         name,
         grower,
         model,
+        model.device,
+        model.n_estimators,
+        patience if model.early_stopping else 0,
         # Trees that are not greedy overfit less, and take larger steps.
         min(4.0 * rate, 1.0) if random_splits else rate,
         leaves,
         _USUAL_LEAF if leaf == "auto" else int(leaf),
         # The user's own parameters are for the engine that the user chose.
-        (parameters or model.engine_params or {}) if grower == model.engine else {},
+        parameters or {} if grower == model.engine else {},
         random_splits,
     )
 
 
 def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candidate]:
     """The kinds of models to try, the most promising first."""
-    chosen = model.engine
+    chosen, n = model.engine, rows.totals.rows
     if find_spec(chosen) is None:
         raise ImportError(
             f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
             f'pip install "costboost[{_EXTRAS[chosen]}]"'
         )
-    made = partial(candidate, model, target.n_scores, resolved(model, rows.columns, rows.owner))
+    own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
+    made = partial(candidate, model, target.n_scores, own)
     is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
         return [made()]
-
-    def sizes(*wanted: int, random_splits: bool = False) -> list[Candidate]:
-        """Trees of these sizes; of the size that the user chose, if there is one."""
-        free = wanted if model.max_leaves == "auto" else (None,)
-        return [made(leaves=leaves, random_splits=random_splits) for leaves in free]
-
     has_random = chosen == "lightgbm"
-    found = sizes(31)
-    found += sizes(15, random_splits=True) if has_random else sizes(6)
+    second = {"leaves": 15, "random_splits": True} if has_random else {"leaves": 6}
+    wanted: list[dict[str, Any]] = [{"leaves": 31}, second]
     # Models of other kinds would not keep to what the user demands of this one.
     is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(model.engine_params or {})
-    n = rows.totals.rows
     is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
-    if (
-        is_free
-        and is_small
-        and min(n, NETWORK_ROWS) * rows.n_inputs <= _NETWORK_NUMBERS[model.effort]
-    ):
-        found.append(made(name="network", engine="network"))
+    numbers = min(n, NETWORK_ROWS) * rows.n_inputs
+    if is_free and is_small and numbers <= _NETWORK_NUMBERS[model.effort]:
+        wanted.append({"name": "network", "engine": "network"})
     if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
-        found.append(made(name="forest", engine="forest"))
+        wanted.append({"name": "forest", "engine": "forest"})
     if model.effort == "high":
-        found += sizes(6, 63)
-        found += sizes(31, random_splits=True) if has_random else []
+        wanted += [{"leaves": 6}, {"leaves": 63}]
+        wanted += [{"leaves": 31, "random_splits": True}] if has_random else []
         has_catboost = chosen != "catboost" and find_spec("catboost") is not None
         if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
-            found.append(made(engine="catboost", leaves=64))
-    # Where the user chose a size, some of them are the same.
-    unique: dict[tuple[str, str], Candidate] = {}
-    for kind in found:
-        unique.setdefault((kind.name, kind.engine), kind)
-    return list(unique.values())
+            wanted.append({"engine": "catboost", "leaves": 64})
+    found: dict[tuple[str, str], Candidate] = {}
+    for options in wanted:
+        if model.max_leaves != "auto" and "engine" not in options:
+            options["leaves"] = None  # the size that the user chose; some kinds are the same then
+        kind = made(**options)
+        found.setdefault((kind.name, kind.engine), kind)
+    return list(found.values())
 
 
 # --- how much each one counts ---------------------------------------------------------------------
@@ -417,7 +409,7 @@ def _greedy(
     return best
 
 
-def mixed(scores: Sequence[Floats], weights: Floats) -> Floats:
+def mixed(scores: Sequence[Floats], weights: Floats | Sequence[float]) -> Floats:
     """The weighted sum of scores."""
     parts = [w * s for w, s in zip(weights, scores, strict=True) if w > 0]
     return np.asarray(sum(parts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeAlias
@@ -16,7 +16,6 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
 from costboost.decisions.arrays import to_proba
 from costboost.gbm.objectives import decide, probability
-from costboost.gbm.targets import log_loss
 from costboost.losses import Loss
 from costboost.trees import Trees
 
@@ -253,10 +252,9 @@ def _n_codes(column: Floats) -> int:
 # -- Heads: boosters trained for one target on different rows; together they score and decide ----
 
 
-# Largest temperature; the smallest is its inverse.
-_MOST_TEMPERATURE = 2.0
-# Standard deviation of its logarithm, before any row was seen.
-_TEMPERATURE_PRIOR = 0.05
+# Temperatures: the usual one, the standard deviation of its logarithm before any row was seen,
+# bounds, and how exact it is.
+_TEMPERATURE = 1.0, 0.05, (0.5, 2.0), 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,19 +364,34 @@ class LossHead(Head):
         return decide(scores, self.loss, cost_matrix=self.matrix)
 
 
-def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:
-    """The factor of held-out scores that has the smallest log loss."""
+def temperature(scores: Floats, loss: Callable[[Floats], float], weights: Floats) -> float:
+    """The factor that calibrates held-out scores of these rows."""
     # One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
-    # between equally costly classes, and has too little freedom to overfit. Held-out rows without
-    # an error would have it grow for ever, and the probability of a rare, costly class vanish; so
-    # it is drawn towards 1 by a normal prior of its logarithm, and bounded.
+    # between equally costly classes, and has too little freedom to overfit.
     n = np.square(weights.sum()) / np.square(weights).sum()
+    return best_factor(scores, loss, n, *_TEMPERATURE)
 
-    def loss(log_t: float) -> float:
-        prior = 0.5 * np.square(log_t / _TEMPERATURE_PRIOR)
-        return float(log_loss(np.exp(log_t) * scores, labels, weights) + prior / n)
 
-    bound = np.log(_MOST_TEMPERATURE)
-    best = minimize_scalar(loss, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-3})
+def best_factor(
+    scores: Floats,
+    loss: Callable[[Floats], float],
+    n: float,
+    usual: float,
+    spread: float,
+    bounds: tuple[float, float],
+    tolerance: float,
+) -> float:
+    """The factor of held-out scores that has the smallest loss, drawn towards the usual one."""
+    # Held-out rows without an error would have it grow for ever, and the probability of a rare,
+    # costly class vanish; so there are bounds, and a normal prior of its logarithm.
+
+    def badness(log_factor: float) -> float:
+        distance = (log_factor - np.log(usual)) / spread
+        return float(loss(np.exp(log_factor) * scores) + 0.5 * distance**2 / n)
+
+    low, high = np.log(bounds)
+    best = minimize_scalar(
+        badness, bounds=(low, high), method="bounded", options={"xatol": tolerance}
+    )
     # The search stays within its bounds; an optimum at a bound is found to its tolerance.
-    return float(np.exp(best.x))
+    return float(np.exp(best.x)) if np.isfinite(best.fun) else usual

@@ -45,7 +45,7 @@ def fit(
     rng = np.random.RandomState(rounds.seed)
     if X.shape[0] > NETWORK_ROWS:
         some = np.sort(rng.permutation(X.shape[0])[:NETWORK_ROWS])
-        X, target = X[some], target.take(some)
+        X, target = X[some], target.put(target.labels[some], target.weights[some])
     inputs, k = design(X), target.n_scores
     centre = inputs.mean(axis=0)
     weights = np.asarray(target.weights, dtype=np.float64)

@@ -147,7 +147,7 @@ def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
 
 
 def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
-    """The user's parameters of the engine: known to it, constraints of columns by position."""
+    """The user's parameters of the engine, by the names used here; constraints by position."""
     parameters = dict(model.engine_params or {})
     unknown = _unknown(parameters, model.engine)
     if unknown:
@@ -169,7 +169,7 @@ def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
                 )
             signs = [int(given.get(column, 0)) for column in sources]
             parameters[name] = tuple(signs) if model.engine == "xgboost" else signs
-    return parameters
+    return canonical(parameters, model.engine)
 
 
 def _unknown(parameters: Mapping[str, Any], engine: str) -> str | None:

@@ -478,7 +478,7 @@ class ParquetSource(TrainingRows):
         if isinstance(target, LossTarget):  # its gradients read what every decision costs
             rows = PricedRows.joined(list(self.rows(held_out=False, features=False)))
             return target.on(rows.costs, rows.weights)
-        n = self.totals.train_rows
+        n = self.totals.rows - self.totals.held_out_rows
         labels, weights, at = np.empty(n, np.float32), np.empty(n, np.float32), 0
         for block in self.rows(held_out=False, features=False):
             some = slice(at, at := at + len(block))

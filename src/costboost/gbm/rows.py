@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -66,15 +66,9 @@ class PricedRows:
         """The rows that have weight."""
         return self if self.weights.all() else self.take(np.flatnonzero(self.weights))
 
-    def without_features(self) -> PricedRows:
-        """Costs and weights only."""
-        return PricedRows(None, self.costs, self.weights)
-
     @staticmethod
     def joined(parts: Sequence[PricedRows]) -> PricedRows:
         """The costs and weights of several parts."""
-        if len(parts) == 1:
-            return parts[0].without_features()
         costs = Costs.concat([part.costs for part in parts])
         return PricedRows(None, costs, np.concatenate([part.weights for part in parts]))
 
@@ -100,7 +94,7 @@ class Totals:
     #
     # Held-out rows count in all sums.
 
-    train_rows: int
+    rows: int
     held_out_rows: int
     weight: Floats
     worst_cost: float
@@ -134,7 +128,7 @@ class Totals:
         spans = costs.summary
         has_matrices = costs.matrix is not None and costs.matrix.ndim == 3
         return cls(
-            n - held_out_rows,
+            n,
             held_out_rows,
             weight,
             float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
@@ -158,11 +152,6 @@ class Totals:
             elif name not in ("classes", "decisions", "texts", "matrix") and mine is not None:
                 found[name] = mine + others
         return Totals(**found)
-
-    @property
-    def rows(self) -> int:
-        """Number of all rows."""
-        return self.train_rows + self.held_out_rows
 
     @property
     def mean_worst_cost(self) -> float:
@@ -396,33 +385,24 @@ def warn_of_target(
 
 def telling_columns(X: Any, codes: Ints, categorical: Sequence[int]) -> list[int]:
     """Columns that tell the class of every row: by a threshold, or as few values or categories."""
-    order = np.argsort(codes, kind="stable")
     counts = np.bincount(codes)
-    ends = np.cumsum(counts)
     classes = np.flatnonzero(counts >= _FEWEST_OF_CLASS)
     if len(classes) < 2 or counts[classes].sum() < _FEWEST_ROWS:
         return []
-
-    def some(n: int) -> Ints:
-        """Rows of all classes, evenly spaced in each."""
-        n = max(n // len(classes), _FEWEST_OF_CLASS)
-        return np.concatenate(
-            [order[ends[c] - counts[c] : ends[c]][:: -(-counts[c] // n)] for c in classes]
-        )
-
-    def left(rows: Ints, columns: Sequence[int]) -> list[int]:
-        found: list[int] = []
+    places = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
+    found = list(range(X.shape[1]))
+    for n in (_FIRST_LOOK, _LOOKED_AT):  # what tells apart all rows also tells apart some
+        most = max(n // len(classes), _FEWEST_OF_CLASS)
+        rows = np.concatenate([places[c][:: -(-counts[c] // most)] for c in classes])
+        columns, found = found, []
         for start in range(0, len(columns), _BLOCK):
-            block = list(columns[start : start + _BLOCK])
+            block = columns[start : start + _BLOCK]
             part = X[rows][:, block].toarray() if is_sparse(X) else X[rows[:, None], block]
-            found += [
-                j for place, j in enumerate(block) if _tells(part[:, place], codes[rows], j in held)
+            tells = [
+                _tells(v, codes[rows], j in categorical) for v, j in zip(part.T, block, strict=True)
             ]
-        return found
-
-    # What tells apart all rows also tells apart some.
-    held = set(categorical)
-    return left(some(_LOOKED_AT), left(some(_FIRST_LOOK), range(X.shape[1])))
+            found += [j for j, is_told in zip(block, tells, strict=True) if is_told]
+    return found
 
 
 def _tells(values: Floats, codes: Ints, is_category: bool) -> bool:
@@ -480,27 +460,17 @@ def _natural_share(X: Any) -> float:
     return 1.0 - float(np.exp(-X.shape[0] * np.exp(logarithm))) if has_many else 1.0
 
 
-def _hashes(X: Any) -> AnyArray:
+def _hashes(X: Any) -> Ints:
     """A number of 64 bits per row; equal rows have equal ones."""
-
-    def mixed(bits: AnyArray) -> AnyArray:
-        bits = bits * np.uint64(0x9E3779B97F4A7C15)
-        return np.asarray(bits ^ (bits >> np.uint64(29)))
-
-    def bits_of(values: AnyArray) -> AnyArray:
-        return np.asarray(values + 0.0, dtype=np.float64).view(np.uint64)  # -0.0 + 0.0 is 0.0
-
-    if is_sparse(X):  # zeros may be stored or not
-        bits = bits_of(X.data)
-        found: AnyArray = mixed(mixed(X.indices.astype(np.uint64) + np.uint64(1)) ^ bits) * (
-            bits != 0
-        )
-        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(found)])
-        return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
-    found = np.zeros(len(X), dtype=np.uint64)
-    for column in X.T:
-        found = mixed(found ^ bits_of(column))
-    return found
+    if is_sparse(X):
+        X = X.copy()
+        X.eliminate_zeros()  # zeros may be stored or not
+        X.sort_indices()
+        ends = X.indptr[1:-1]
+        parts = zip(np.split(X.indices, ends), np.split(X.data, ends), strict=True)
+        return np.array([hash((at.tobytes(), values.tobytes())) for at, values in parts])
+    blocks = (X[start : start + _BLOCK] + 0.0 for start in range(0, len(X), _BLOCK))
+    return np.array([hash(row.tobytes()) for block in blocks for row in block])  # -0 + 0 is 0
 
 
 # --- where rows come from -------------------------------------------------------------------------
@@ -584,7 +554,7 @@ class MemoryRows(TrainingRows):
         if found:
             rows = np.concatenate(found)
             return PricedRows(None, self.rows.costs.take(rows), self.rows.weights[rows])
-        return None if self.eval_set is None else self.eval_set.without_features()
+        return None if self.eval_set is None else replace(self.eval_set, X=None)
 
     def sample(self, n: int) -> MemoryRows | None:
         """About n rows to train on and 2 n held-out ones, of the first fold."""

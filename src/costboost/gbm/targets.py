@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import log_expit, log_softmax
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Floats
 from costboost.costs import Costs
 from costboost.gbm.objectives import Derivatives, LossRows
 from costboost.gbm.rows import Totals
@@ -51,13 +51,14 @@ class Target(ABC):
         found.labels, found.weights, found.weight = labels, weights, float(weights.sum())
         return found
 
-    def take(self, rows: Any) -> Self:
-        """The target on some of its rows."""
-        return self.put(self.labels[rows], self.weights[rows])
-
     def loss(self, scores: Floats) -> float:
         """Mean loss of the rows, by their weights: what stops a training."""
-        return log_loss(scores, self.labels, self.weights)
+        if scores.ndim == 1:
+            losses = -log_expit(np.where(self.labels > 0, scores, -scores))
+        else:
+            logs = log_softmax(scores, axis=1)
+            losses = -np.take_along_axis(logs, self.labels[:, None], axis=1)[:, 0]
+        return float(np.average(losses, weights=self.weights))
 
     def loss_of_proba(self, proba: Floats) -> float:
         """The same of probabilities, for log loss: (n,) of the second of two classes, or (n, k)."""
@@ -70,16 +71,6 @@ class Target(ABC):
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient and Hessian of the weighted loss, for targets other than log loss."""
         raise TypeError(f"{type(self).__name__} is trained by the engine's own log loss.")
-
-
-def log_loss(scores: Floats, labels: Ints, weights: AnyArray) -> float:
-    """Mean log loss of raw scores."""
-    if scores.ndim == 1:
-        losses = -log_expit(np.where(labels > 0, scores, -scores))
-    else:
-        logs = log_softmax(scores, axis=1)
-        losses = -np.take_along_axis(logs, labels[:, None], axis=1)[:, 0]
-    return float(np.average(losses, weights=weights))
 
 
 class ProbabilityTarget(Target):
@@ -118,13 +109,6 @@ class LossTarget(Target):
         found.rows = LossRows(self.library_loss, found.costs, weights)
         return found
 
-    def take(self, rows: Any) -> Self:
-        """The target on some of its rows."""
-        found = super().take(rows)
-        found.costs = self.costs.take(rows)
-        found.rows = LossRows(self.library_loss, found.costs, found.weights)
-        return found
-
     def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
         """The costs are those of the matrix of all rows."""
         assert self.static is not None
@@ -161,6 +145,9 @@ class PriceTarget(Target):
         # from the smallest one.
         self.least = 0.0 if low >= 0 or high <= 0 else low
         self.unit = mean - self.least
+        # What the entries of the cost matrix that follow from it are worth in its units.
+        self.slopes = np.zeros_like(totals.cost_low)
+        self.slopes[truth, decision] = self.unit
 
     def on(self, costs: Costs, weights: Floats) -> Self:
         """Prices, of the rows of the class if there are no others."""

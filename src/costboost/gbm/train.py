@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -28,7 +27,6 @@ from costboost.gbm.members import (
     Members,
     Rounds,
     blend,
-    booster_progress,
     candidate,
     candidates_for,
     engine,
@@ -43,8 +41,8 @@ from costboost.gbm.models import (
     TreeModel,
     temperature,
 )
-from costboost.gbm.parameters import CONSTRAINTS
-from costboost.gbm.rows import PricedRows, TrainingRows
+from costboost.gbm.parameters import CONSTRAINTS, resolved
+from costboost.gbm.rows import PricedRows, Totals, TrainingRows
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.losses import named_loss
 from costboost.metrics import Verdict
@@ -85,113 +83,123 @@ _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
 
 
-def train(
-    rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()
-) -> tuple[dict[str, Any], Ints]:
-    """Train the heads of a classifier: its fitted attributes, and the held-out decisions."""
-    if not rows.totals.worst_cost > 0:
-        raise ValueError(
-            f"Every decision costs {rows.owner} the same, so there is nothing to learn. Give "
-            "cost_matrix or costs at least one entry that tells decisions apart."
-        )
+def train(rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()) -> None:
+    """Train the heads of a classifier, and give it all that a fit finds."""
     target, head = task_for(model, rows)
     prices, without = price_targets(model, rows)
     summary = replace(rows.totals.summary, without=without)
-    # A truth without rows costs what it does on the rows of others.
-    mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
     if model.verbose:
         print(summary)
-    end = np.inf if model.time_limit is None else time.monotonic() + model.time_limit
     kinds = candidates_for(model, target, rows)
-    with booster_progress(rows.owner, model.verbose if rows.is_local else 0) as progress:
-        mine = _part(end, 1.0 - _PRICE_TIME if prices else 1.0)
+    end = np.inf if model.time_limit is None else time.monotonic() + model.time_limit
+    is_shown = model.verbose and rows.is_local
+    with BoosterProgress(rows.owner, model.verbose) if is_shown else nullcontext() as progress:
         # What a round costs is worked out where somebody listens.
-        is_heard = bool(callbacks or model.verbose) or rows.is_watched
-        decide = head.decide if is_heard else None
+        decide = head.decide if callbacks or model.verbose or rows.is_watched else None
+        mine = _part(end, 1.0 - _PRICE_TIME if prices else 1.0)
         training = Training(rows, model, target, decide, mine, callbacks, progress)
         training.train_members(kinds)
-        priced = train_prices([price for price, _ in prices], training, end)
+        priced = train_prices(prices, training, end)
     used = [kind for kind in kinds if kind.weight > 0]
-    head = with_models(head, used)
-    cut = [kind.name for kind in used if kind.note]
-    if cut and model.time_limit is not None:
-        warnings.warn(
-            f"time_limit={model.time_limit:g} of {rows.owner} ended the training of "
-            f"{', '.join(cut)} before the held-out loss had stopped falling, so more money can be "
-            "saved. Give more time, or set effort='fast' for one booster; members_ has the "
-            "details.",
-            TimeLimitWarning,
-            stacklevel=3,
-        )
-    parts = [kind.weight * np.concatenate(kind.scores) for kind in used if kind.scores]
-    scores: Floats | None = np.asarray(sum(parts)) if parts else None
-    held_out = rows.held_out() if parts else None
-    heads: dict[str, Head] = {target.name: head}
-    estimates: dict[str, Any] = {}
-    decisions = np.empty(0, dtype=np.intp)
-    if held_out is not None and scores is not None:
-        if model.calibration is not None and isinstance(head, ProbabilityHead):
-            factor = temperature(scores, held_out.costs.codes, held_out.weights)
-            heads[target.name] = head = replace(head, temperature=factor)
+    _warn_of_time(used, model, rows.owner)
+    heads: dict[str, Head] = {target.name: with_models(head, used)}
+    # A truth without rows costs what it does on the rows of others.
+    mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
+    vars(model).update(
+        classes_=rows.totals.classes,
+        decisions_=summary.decisions,
+        costs_=summary,
+        cost_matrix_=mean,
+        heads_=heads,
+        n_iter_=heads[target.name].n_rounds,
+        columns_=rows.columns,
+        n_features_in_=rows.columns.n_features,
+        **rows.columns.names_in,
+        evals_result_={target.name: [evals for kind in used for evals in kind.evals]},
+        members_=Members(
+            Member(k.name, k.engine, k.weight, k.loss, k.rounds, k.seconds, k.note) for k in kinds
+        ),
+        trained_at_=now(),
+        _fitted_costs=model.cost_matrix,
+        _costs_source="rows" if rows.has_row_costs else "cost_matrix",
+    )
+    held_out = rows.held_out()
+    if held_out is not None and used[0].scores:
         expected: Any = mean
-        for (price, slopes), found in zip(prices, priced, strict=True):
-            base = np.where(slopes != 0, rows.totals.mean_entries - slopes - mean, 0.0)
+        for price, found in zip(prices, priced, strict=True):
             seen = np.concatenate(found.scores)
-            known = price_head(price, slopes, base, seen, held_out)
+            known = price_head(price, seen, held_out, rows.totals, mean)
             heads[price.name] = with_models(known, [found])
             expected = expected + known.beyond(seen)
-        # What `predict` goes by when it is told all that `fit` knew, and when it is told nothing.
-        is_told = held_out.costs.matrix is not None and model.costs_known is not False
         learned = Costs(summary.classes, expected, summary.decisions)
-        ways = {"": held_out.costs if is_told else learned}
-        if rows.has_row_costs and model.loss == "auto":
-            ways["without_costs_"] = learned
-        scores = head.temperature * scores
-        taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
-        estimates = _estimated(taken, held_out)
-        if model.calibration is not None and isinstance(head, ProbabilityHead):
-            estimates["shrinkage_"] = 0.0
-            # Who gives no costs may want the probabilities alone.
-            has_costs = not np.array_equal(rows.totals.mean_costs, 1.0 - np.eye(len(mean)))
-            is_small = rows.totals.rows < _SMALL_ROWS
-            if is_small and has_costs and estimates["estimated_score_"].low < 0:
-                head, scores = shrunk(head, scores, rows.totals.weight)
-                heads[target.name] = head
-                taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
-                estimates = {**_estimated(taken, held_out), "shrinkage_": _SHRINKAGE}
-        decisions = taken[""]
-        verdict = Verdict.of(held_out.costs, decisions, held_out.weights)
+        weights = [kind.weight for kind in used]
+        scores = mixed([np.concatenate(kind.scores) for kind in used], weights)
+        calibrate_and_estimate(model, rows, target, scores, held_out, learned)
+    # Numba is loaded now, and not at the first prediction.
+    for one in heads[target.name].models:
+        if isinstance(one, TreeModel) and one.engine == "forest":
+            one.trees.warm(one.n_features)
+            break
+
+
+def calibrate_and_estimate(
+    model: Any,
+    rows: TrainingRows,
+    target: Target,
+    scores: Floats,
+    held_out: PricedRows,
+    learned: Costs,
+) -> None:
+    """Calibrate the first head on held-out rows, and add up what its decisions cost there."""
+    head, weights = model.heads_[target.name], held_out.weights
+    is_calibrated = model.calibration is not None and isinstance(head, ProbabilityHead)
+    if is_calibrated:
+        loss = target.on(held_out.costs, weights).loss
+        head = replace(head, temperature=temperature(scores, loss, weights))
+    # What `predict` goes by when it is told all that `fit` knew, and when it is told nothing.
+    is_told = held_out.costs.matrix is not None and model.costs_known is not False
+    ways = {"": held_out.costs if is_told else learned}
+    if rows.has_row_costs and model.loss == "auto":
+        ways["without_costs_"] = learned
+    scores = head.temperature * scores
+    taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
+    estimates = _estimated(taken, held_out)
+    if is_calibrated:
+        estimates["shrinkage_"] = 0.0
+        # Who gives no costs may want the probabilities alone.
+        means = rows.totals.mean_costs
+        has_costs = not np.array_equal(means, 1.0 - np.eye(len(means)))
+        is_small = rows.totals.rows < _SMALL_ROWS
+        if is_small and has_costs and estimates["estimated_score_"].low < 0:
+            head, scores = shrunk(head, scores, rows.totals.weight)
+            taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
+            estimates = {**_estimated(taken, held_out), "shrinkage_": _SHRINKAGE}
+    model.heads_[target.name] = head
+    vars(model).update(estimates)
+    if estimates["estimated_score_"].value < 0:
+        verdict = Verdict.of(held_out.costs, taken[""], weights)
         # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost.
         if verdict.answer == "does not pay" and verdict.gain < 0:
             warnings.warn(
                 f"Held-out rows of {type(model).__name__}: {verdict} Look for columns that say "
                 f"more about the class, or decide {verdict.constant!r} for every row.",
                 CostWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-    for one in [m for m in head.models if m.engine == "forest"][:1]:
-        assert isinstance(one, TreeModel)
-        one.trees.warm(one.n_features)
-    attributes = {
-        "classes_": rows.totals.classes,
-        "decisions_": summary.decisions,
-        "costs_": summary,
-        "cost_matrix_": mean,
-        "heads_": heads,
-        "n_iter_": head.n_rounds,
-        "columns_": rows.columns,
-        "n_features_in_": rows.columns.n_features,
-        **rows.columns.names_in,
-        **estimates,
-        "evals_result_": {target.name: [evals for kind in used for evals in kind.evals]},
-        "members_": Members(
-            Member(k.name, k.engine, k.weight, k.loss, k.rounds, k.seconds, k.note) for k in kinds
-        ),
-        "trained_at_": now(),
-        "_fitted_costs": model.cost_matrix,
-        "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
-    }
-    return attributes, decisions
+    model._warn_if_collapsed(taken[""], "give the boosters more rows or rounds", stacklevel=5)
+
+
+def _warn_of_time(used: list[Candidate], model: Any, owner: str) -> None:
+    """Warn if the time did not suffice."""
+    cut = [kind.name for kind in used if kind.note]
+    if cut and model.time_limit is not None:
+        warnings.warn(
+            f"time_limit={model.time_limit:g} of {owner} ended the training of {', '.join(cut)} "
+            "before the held-out loss had stopped falling. Give more time, or set effort='fast' "
+            "for one booster; members_ has the details.",
+            TimeLimitWarning,
+            stacklevel=4,
+        )
 
 
 def shrunk(head: ProbabilityHead, scores: Floats, weight: Floats) -> tuple[ProbabilityHead, Floats]:
@@ -209,6 +217,11 @@ def shrunk(head: ProbabilityHead, scores: Floats, weight: Floats) -> tuple[Proba
 def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | LossHead]:
     """What to train for: the probabilities of the classes, or the decisions by a loss."""
     totals, owner = rows.totals, rows.owner
+    if not totals.worst_cost > 0:
+        raise ValueError(
+            f"Every decision costs {owner} the same, so there is nothing to learn. Give "
+            "cost_matrix or costs at least one entry that tells decisions apart."
+        )
     matrix, classes = totals.mean_costs, totals.classes
     if model.loss == "auto":
         costs = Costs(classes, matrix, totals.decisions)
@@ -328,7 +341,9 @@ class Training:
         held_out = self.rows.held_out(0)
         if held_out is None or len(held_out) < _RACE_ROWS or len(scores) < len(kinds):
             return
-        known, some = _sampled(self.target, held_out)
+        some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
+        seen = held_out.take(some)
+        known = self.target.on(seen.costs, seen.weights)
         if known.weight <= 0:
             return
         least = more_rows ** (1 / 3) * _RACE_GAIN[self.model.effort]
@@ -348,17 +363,17 @@ class Training:
         def fit(kind: Candidate, number: int) -> tuple[Any, ...]:
             began = time.monotonic()
             mine = began + max(self.end - began, 0.0) / (n - number)
-            # A training that has failed or was interrupted ends the others.
-            ends: Callback = lambda told: self.is_over.is_set() or time.monotonic() >= mine  # noqa: E731
             rounds = Rounds(
-                self.model.n_estimators,
-                self.model._patience if self.model.early_stopping else 0,
+                kind.n_rounds,
+                kind.patience,
                 self.rows.seeds[number],
                 self._threads(self.n_workers),
                 self.target,
                 self.rows.watched(number),
                 self.decide,
-                [*([self.progress] if self.progress else []), *self.callbacks, ends],
+                [*([self.progress] if self.progress else []), *self.callbacks],
+                # A training that has failed or was interrupted ends the others.
+                lambda: self.is_over.is_set() or time.monotonic() >= mine,
                 booster=number + 1,
                 n_boosters=n,
                 member=kind.name,
@@ -413,7 +428,9 @@ class Training:
         scores = [np.concatenate(kind.scores) for kind in kinds]
         for kind, own in zip(kinds, scores, strict=True):
             kind.loss = whole.loss(own)
-        known, some = _sampled(self.target, held_out)
+        some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
+        seen = held_out.take(some)
+        known = self.target.on(seen.costs, seen.weights)
         if len(kinds) > 1 and known.weight > 0:
             weights = blend([own[some] for own in scores], known.loss)
             for kind, weight in zip(kinds, weights, strict=True):
@@ -440,19 +457,13 @@ class Training:
                 return merged(kind.models)
             # With more rows a booster can take a few rounds more before it overfits.
             n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
-            seed, ends = self.rows.seeds[0], [lambda told: self.is_over.is_set()]
-            rounds = Rounds(n_rounds, 0, seed, threads, self.target, {}, callbacks=ends)
+            seed, is_over = self.rows.seeds[0], self.is_over.is_set
+            rounds = Rounds(n_rounds, 0, seed, threads, self.target, {}, is_over=is_over)
             return self.rows.fit(kind, self.target, None, rounds)[0]
 
         found = self._together([partial(refit, kind) for kind in again])
         for kind, single in zip(again, found, strict=True):
             kind.models = [single]
-
-
-def _sampled(target: Target, held_out: PricedRows) -> tuple[Target, slice]:
-    """A target on as many held-out rows as choose weights, and which rows they are."""
-    some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
-    return target.on(held_out.costs, held_out.weights).take(some), some
 
 
 # --- prices ---------------------------------------------------------------------------------------
@@ -467,8 +478,8 @@ def _sampled(target: Target, held_out: PricedRows) -> tuple[Target, slice]:
 # have whole matrices, and on the rows of the class where only the price of its decisions is known.
 
 
-def price_targets(model: Any, rows: TrainingRows) -> tuple[list[tuple[PriceTarget, Floats]], str]:
-    """Prices to learn, each with the (k, d) slopes of what follows from it; and a word about it."""
+def price_targets(model: Any, rows: TrainingRows) -> tuple[list[PriceTarget], str]:
+    """Prices to learn, and what `predict` does where it is not told them, in words."""
     held_out, totals = rows.held_out(), rows.totals
     varies = bool((totals.cost_low < totals.cost_high).any())
     if not rows.has_row_costs or model.loss != "auto" or not varies:
@@ -482,7 +493,7 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[tuple[PriceTarge
         return [], mean + "no rows are held out to learn costs by."
     costs = held_out.take(slice(None, None, -(-len(held_out) // _BLEND_ROWS))).costs
     counts = np.bincount(costs.codes, minlength=len(totals.classes))
-    found: list[tuple[PriceTarget, Floats]] = []
+    found: list[PriceTarget] = []
     spread = totals.weight[:, None] * (totals.cost_high - totals.cost_low)
     for place in np.argsort(-spread, axis=None, kind="stable"):  # those that matter most first
         j, d = np.unravel_index(place, spread.shape)
@@ -491,18 +502,16 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[tuple[PriceTarge
         is_same = not spread[j, d] > 0 or np.ptp(prices) <= _SAME_PRICE * np.abs(prices).max()
         if counts[j] < _PRICE_ROWS or is_same:
             continue
-        for target, slopes in found:
+        for target in found:
             if costs.matrix is not None or target.truth == j:
                 known = target.on(costs, np.ones(len(costs))).labels[own]
                 (var, cov), (_, total) = np.cov(known, prices)
                 if cov**2 >= (1.0 - _SAME_PRICE) * var * total:
-                    slopes[j, d] = cov / var
+                    target.slopes[j, d] = cov / var
                     break
         else:
             if len(found) < _MOST_PRICES:
-                target = PriceTarget(int(j), int(d), totals)
-                found.append((target, np.zeros(spread.shape)))
-                found[-1][1][j, d] = target.unit
+                found.append(PriceTarget(int(j), int(d), totals))
     if not found:
         return [], mean + "too few held-out rows to learn costs by."
     return found, (
@@ -513,33 +522,37 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[tuple[PriceTarge
 
 def train_prices(targets: list[PriceTarget], training: Training, end: float) -> list[Candidate]:
     """Boosters of prices, small and few; nobody hears of them."""
-    model = copy(training.model)
-    model.n_estimators = min(model.n_estimators, _PRICE_ROUNDS)
-    model.n_iter_no_change = min(model._patience, _PRICE_PATIENCE)
-    if model.learning_rate == "auto":
-        model.learning_rate = _PRICE_RATE
-    if model.engine == "catboost":  # it learns log loss only
-        model.engine, model.device = "lightgbm", "cpu"
-    quiet = replace(training, model=model, decide=None, callbacks=[], progress=None)
-    kinds = [candidate(model, 1) for _ in targets]
-    for place, (target, kind) in enumerate(zip(targets, kinds, strict=True)):
+    model, rows = training.model, training.rows
+    quiet: dict[str, Any] = {"decide": None, "callbacks": [], "progress": None}
+    found = []
+    for place, target in enumerate(targets):
+        is_alien = model.engine == "catboost"  # it learns log loss only
+        own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
+        kind = candidate(model, 1, own, engine="lightgbm" if is_alien else None)
+        kind.n_rounds = min(kind.n_rounds, _PRICE_ROUNDS)
+        kind.patience = min(kind.patience, _PRICE_PATIENCE)
+        kind.device = "cpu" if is_alien else kind.device
+        if model.learning_rate == "auto":
+            kind.learning_rate = _PRICE_RATE
         mine = _part(end, 1 / (len(targets) - place))
-        replace(quiet, target=target, end=mine).train_members([kind])
-    return kinds
+        replace(training, target=target, end=mine, **quiet).train_members([kind])
+        found.append(kind)
+    return found
 
 
 def price_head(
-    target: PriceTarget, slopes: Floats, base: Floats, scores: Floats, held_out: PricedRows
+    target: PriceTarget, scores: Floats, held_out: PricedRows, totals: Totals, mean: Floats
 ) -> PriceHead:
     """A head of a price, calibrated: held-out rows of a class pay what was expected."""
-    known, k = target.on(held_out.costs, held_out.weights), len(slopes)
+    known, slopes = target.on(held_out.costs, held_out.weights), target.slopes
     expected, paid = (
-        np.bincount(held_out.costs.codes, known.weights * values, minlength=k)
+        np.bincount(held_out.costs.codes, known.weights * values, minlength=len(slopes))
         for values in (np.exp(scores), known.labels)
     )
     # A class that has no price here pays like the others.
     both = (expected > 0) & (paid > 0)
     factors = np.where(both, paid / np.where(both, expected, 1.0), paid.sum() / expected.sum())
+    base = np.where(slopes != 0, totals.mean_entries - slopes - mean, 0.0)
     return PriceHead(base=base, slopes=slopes, factors=factors)
 
 

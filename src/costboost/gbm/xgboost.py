@@ -14,7 +14,7 @@ from costboost._typing import AnyArray
 from costboost.columns.raw import is_sparse
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel
-from costboost.gbm.parameters import ONE_HOT, canonical
+from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_xgboost
@@ -107,7 +107,7 @@ def parameters_for(kind: Candidate, target: Target, rounds: Rounds) -> dict[str,
         "min_child_weight": kind.min_samples_leaf * first_hessian(target.masses),
         "disable_default_eval_metric": 1,
         "verbosity": 0,
-        "device": kind.settings.device,
+        "device": kind.device,
         "seed": rounds.seed,
     }
     if rounds.threads:
@@ -118,7 +118,7 @@ def parameters_for(kind: Candidate, target: Target, rounds: Rounds) -> dict[str,
         parameters["objective"] = "binary:logistic" if target.n_scores == 1 else "multi:softprob"
     else:
         parameters["base_score"] = 0.0
-    return {**parameters, **canonical(kind.parameters, "xgboost")}
+    return {**parameters, **kind.parameters}
 
 
 def matrix_options(kind: Candidate, types: list[str] | None) -> dict[str, Any]:
