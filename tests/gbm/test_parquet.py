@@ -302,13 +302,20 @@ def test_a_missing_temporary_folder_is_a_clear_error(tmp_path, monkeypatch):
 def test_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path, scratch):
     from costboost.gbm.parquet import spill_folder
 
-    (scratch / "costboost-dead").mkdir()
-    (scratch / "costboost-dead" / "page").write_text("")
-    (scratch / "costboost-dead.lock").write_text("")
+    def leave(name):
+        (scratch / name).mkdir()
+        (scratch / name / "page").write_text("")
+        os.utime(scratch / name, (0, 0))
+
+    leave("costboost-dead")
     with spill_folder(0, "here") as folder:
+        os.utime(folder, (0, 0))
         small(n_estimators=1).fit_parquet(written(tmp_path, table()), "label")
-        assert folder.is_dir()
-        assert sorted(os.listdir(scratch)) == [folder.name, f"{folder.name}.lock"]
+        assert os.listdir(scratch) == [folder.name]
+        (scratch / "costboost-new").mkdir()  # of a process that is about to lock it
+        small(n_estimators=1).fit_parquet(written(tmp_path, table()), "label")
+        assert sorted(os.listdir(scratch)) == sorted([folder.name, "costboost-new"])
+    (scratch / "costboost-new").rmdir()
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -401,7 +408,7 @@ def test_a_class_of_a_later_file_counts(tmp_path):
     [
         ("{}/*.parquet", FileNotFoundError, r"nothing matches .*\*\.parquet"),
         ("{}", FileNotFoundError, "nothing matches"),
-        ("{}/x.parquet", FileNotFoundError, "there is no"),
+        ("{}/x.parquet", FileNotFoundError, "nothing matches"),
         ([], ValueError, "empty list"),
         (3, TypeError, "a pattern, a folder"),
         (["{}/empty"], ValueError, "no readable Parquet file"),

@@ -10,10 +10,11 @@ import errno
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
-from glob import glob, has_magic
+from glob import glob
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -25,7 +26,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._utils import check_classes, is_integer
+from costboost._utils import check_classes, is_integer, replaced
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
 from costboost.columns.raw import RawTable
 from costboost.costs.expressions import Expression
@@ -70,7 +71,8 @@ with suppress(ImportError):  # without such locks, folders of killed processes s
 _BUFFER = 2**20
 # Numbers of a batch, unless the user says how many rows: 16 MB of features.
 _BATCH_NUMBERS = 2**22
-_PREFIX = "costboost-"
+# Names of folders for them, and the seconds after which one without a lock is left over.
+_PREFIX, _STALE = "costboost-", 10.0
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -78,25 +80,20 @@ _PREFIX = "costboost-"
 
 def find_files(paths: Any, owner: str) -> list[Path]:
     """The files that a pattern, a folder, a file or a sequence of them means."""
-    several = isinstance(paths, Sequence) and not isinstance(paths, (str, bytes))
     rule = f"{parameter('paths', owner)} must be a pattern, a folder, a file or a list of them"
+    entries = [paths] if isinstance(paths, (str, Path)) else paths
+    if not isinstance(entries, Sequence) or not all(isinstance(e, (str, Path)) for e in entries):
+        raise TypeError(f"{rule}, got {paths!r}. Pass 'folder/*.parquet'.")
     found: list[Path] = []
-    for entry in paths if several else [paths]:
-        if not isinstance(entry, (str, Path)):
-            raise TypeError(f"{rule}, got {entry!r}. Pass 'folder/*.parquet'.")
+    for entry in entries:
         path = Path(entry).expanduser()
         if path.is_dir():
             files = sorted(path.glob("*.parquet"))
-        elif path.exists():
-            files = [path]
-        elif has_magic(str(path)):
-            files = [Path(name) for name in sorted(glob(str(path), recursive=True))]
         else:
-            raise FileNotFoundError(f"{rule}, and there is no {str(path)!r}. Check the path.")
+            names = [str(path)] if path.exists() else sorted(glob(str(path), recursive=True))
+            files = [Path(name) for name in names]
         if not files:
-            raise FileNotFoundError(
-                f"{rule}, and nothing matches {str(entry)!r}. Check the folder and the ending."
-            )
+            raise FileNotFoundError(f"{rule}, and nothing matches {str(entry)!r}. Check the path.")
         found += files
     if not found:
         raise ValueError(f"{rule}, got an empty list. Name at least one file.")
@@ -129,10 +126,8 @@ class ParquetFiles:
                         self.n_rows += int(file.metadata.num_rows)
                         self.schemas[path] = file.schema_arrow
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise ValueError(
-                    f"{str(path)!r}, one of the files of {owner}, is no readable Parquet file: "
-                    f"{error} Remove or repair it."
-                ) from error
+                text = f"{str(path)!r} is no readable Parquet file: {error} Remove or repair it."
+                raise ValueError(f"{owner}: {text}") from error
         if not self.n_rows:
             names = [str(path) for path in found[:5]]
             raise ValueError(f"The files of {owner} have no rows: {names}. Check what wrote them.")
@@ -146,8 +141,7 @@ class ParquetFiles:
             if differ:
                 raise ValueError(
                     f"The files of {self.owner} must have the same columns; {differ} are in only "
-                    f"one of {str(first)!r} and {str(path)!r}. Name the columns to use by "
-                    "features=, or make the files alike."
+                    f"one of {str(first)!r} and {str(path)!r}. Name those to use by features=."
                 )
         return list(schema.names)
 
@@ -158,7 +152,7 @@ class ParquetFiles:
             if name not in schema.names:
                 raise ValueError(
                     f"{self.owner} needs the column {name!r}, which {str(path)!r} lacks; it has "
-                    f"{schema.names}. Correct the name, or leave the file out."
+                    f"{schema.names}."
                 )
             kind = schema.field(name).type
             if kind_of(kind) != "nothing":
@@ -174,8 +168,7 @@ class ParquetFiles:
             return pa.large_string()
         held = "; ".join(f"{kind} in {str(path)!r}" for kind, path in known.items())
         raise ValueError(
-            f"The files of {self.owner} must agree on what the column {name!r} holds, and it is "
-            f"{held}. Convert it to one type."
+            f"The files of {self.owner} must agree on what the column {name!r} holds: {held}."
         )
 
     def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[int, Any]]:
@@ -199,10 +192,8 @@ class ParquetFiles:
         if given is None:
             return max(_BATCH_NUMBERS // max(n_columns, 1), 1024)
         if not is_integer(given) or given < 1:
-            raise ValueError(
-                f"{parameter('batch_rows', self.owner)} must be None or an integer >= 1, got "
-                f"{given!r}. Leave it out if unsure."
-            )
+            rule = f"{parameter('batch_rows', self.owner)} must be None or an integer >= 1"
+            raise ValueError(f"{rule}, got {given!r}.")
         return int(given)
 
     def cost_columns(self, costs: Any) -> list[str]:
@@ -215,12 +206,12 @@ class ParquetFiles:
             raise TypeError(
                 f"{parameter('costs', self.owner)} must be None, the name of a column, a mapping "
                 f"such as {{'fn': 'amount', 'fp': 5}} or a callable frame -> (n, k, d), got "
-                f"{type(costs).__name__}. One matrix for all rows goes into cost_matrix."
+                f"{type(costs).__name__}. One matrix for all rows is cost_matrix."
             )
         if kind_of(self.type_of(costs)) != "number":
             raise ValueError(
-                f"{parameter('costs', self.owner)} names the column {costs!r}, which must hold "
-                f"numbers and holds {self.type_of(costs)}. Convert it, or name another."
+                f"{parameter('costs', self.owner)} names {costs!r}, which must hold numbers and "
+                f"holds {self.type_of(costs)}."
             )
         return [costs]
 
@@ -244,9 +235,8 @@ class ParquetFiles:
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             raise ValueError(
-                f"{parameter(role, self.owner)} names the column {name!r}, which must hold finite "
-                f"numbers and is {values[wrong[0]]} in row {start + wrong[0]} of the files, "
-                "counted from 0. Fill it, or leave the row out."
+                f"{parameter(role, self.owner)} names {name!r}, which must hold finite numbers and "
+                f"is {values[wrong[0]]} in row {start + wrong[0]} of the files, counted from 0."
             )
         return values
 
@@ -286,7 +276,7 @@ class ParquetSource(TrainingRows):
         if kind_of(files.type_of(target)) not in ("number", "category"):
             raise ValueError(
                 f"{parameter('target', owner)} must name a column of classes, and {target!r} "
-                f"holds {files.type_of(target)}. Convert it to text or integers."
+                f"holds {files.type_of(target)}."
             )
         self.names = self._feature_names(features)
         self.batch_rows = files.batch_rows(batch_rows, len(self.names))
@@ -308,20 +298,17 @@ class ParquetSource(TrainingRows):
         """Names of the feature columns."""
         rule = parameter("features", self.files.owner)
         if isinstance(features, str):
-            raise TypeError(
-                f"{rule} must be a list of columns, got {features!r}. Write [{features!r}]."
-            )
+            raise TypeError(f"{rule} must be a list of columns, got {features!r}.")
         others = {self.target, self.weight}
-        given = self.files.columns if features is None else features
-        names = [name for name in given if features is not None or name not in others]
-        wrong = sorted(set(names) & others)
-        if wrong or not names or len(set(names)) < len(names):
+        if features is None:
+            return [name for name in self.files.columns if name not in others]
+        wrong = sorted(set(features) & others)
+        if wrong or not features or len(set(features)) < len(features):
             raise ValueError(
                 f"{rule} must name columns other than the target and the weight, at least one, "
-                f"each once; got {names}{f' with {wrong} among them' if wrong else ''}. Correct "
-                "the list."
+                f"each once; got {features}{f' with {wrong} among them' if wrong else ''}."
             )
-        return names
+        return list(features)
 
     def _scan(self) -> tuple[AnyArray, Columns]:
         """One pass over the target and the features, for what they hold."""
@@ -333,17 +320,16 @@ class ParquetSource(TrainingRows):
             missing = table[self.target].is_null(nan_is_null=True).to_numpy()
             if missing.any():
                 raise ValueError(
-                    f"{rule} names the column {self.target!r}, which must hold a class for every "
-                    f"row and is missing in row {start + int(missing.argmax())} of the files, "
-                    "counted from 0. Leave out rows without a class."
+                    f"{rule} names {self.target!r}, which is missing in row "
+                    f"{start + int(missing.argmax())} of the files, counted from 0. Leave out rows "
+                    "without a class."
                 )
             values = table[self.target].unique().drop_null().to_numpy(zero_copy_only=False)
             classes = np.unique(values if classes is None else np.concatenate([classes, values]))
             if type_of_target(classes) == "continuous":
                 raise ValueError(
                     f"{rule} must name a column of classes, and {self.target!r} holds continuous "
-                    f"numbers, such as {classes[:3].tolist()}. Name another, or cut it into "
-                    "classes."
+                    f"numbers, such as {classes[:3].tolist()}."
                 )
         assert classes is not None
         return classes, self.model._learn_columns(seen, self.target)
@@ -359,10 +345,8 @@ class ParquetSource(TrainingRows):
             if held.any():
                 parts.append(block.take(held))
         if found is None:
-            raise ValueError(
-                f"{parameter('sample_weight', self.files.owner)} names the column {self.weight!r}, "
-                "which is 0 in every row. Give weight to some rows."
-            )
+            rule = parameter("sample_weight", self.files.owner)
+            raise ValueError(f"{rule} names {self.weight!r}, which is 0 in every row.")
         return found, PricedRows.joined(parts) if parts else None
 
     def _blocks(self, *, features: bool) -> Iterator[tuple[PricedRows, Bools]]:
@@ -392,8 +376,8 @@ class ParquetSource(TrainingRows):
         weights = self.files.numbers(table, self.weight, start, "sample_weight")
         if (weights < 0).any():
             raise ValueError(
-                f"{parameter('sample_weight', self.files.owner)} names the column {self.weight!r}, "
-                f"which must not be negative, got {weights.min()}. Drop the rows you do not want."
+                f"{parameter('sample_weight', self.files.owner)} names {self.weight!r}, which must "
+                f"not be negative, got {weights.min()}."
             )
         return weights
 
@@ -405,8 +389,8 @@ class ParquetSource(TrainingRows):
             row, j = np.argwhere(np.isinf(X))[0]
             raise ValueError(
                 f"Features of {self.files.owner} must be finite in single precision or missing, "
-                f"and the column {self.columns.inputs[j]!r} is not in row {start + row} of the "
-                "files, counted from 0. Replace the value, or make it missing."
+                f"and {self.columns.inputs[j]!r} is not in row {start + row} of the files, counted "
+                "from 0."
             )
         return X
 
@@ -478,54 +462,53 @@ class ParquetSource(TrainingRows):
         if isinstance(target, LossTarget):  # its gradients read what every decision costs
             rows = PricedRows.joined(list(self.rows(held_out=False, features=False)))
             return target.on(rows.costs, rows.weights)
-        n = self.totals.rows - self.totals.held_out_rows
-        labels, weights, at = np.empty(n, np.float32), np.empty(n, np.float32), 0
-        for block in self.rows(held_out=False, features=False):
-            some = slice(at, at := at + len(block))
-            found = target.on(block.costs, block.weights)
-            labels[some], weights[some] = found.labels, found.weights
+        blocks = self.rows(held_out=False, features=False)
+        parts = [target.on(block.costs, block.weights) for block in blocks]
+        labels, weights = (
+            np.concatenate([getattr(part, name).astype(np.float32) for part in parts])
+            for name in ("labels", "weights")
+        )
         return target.put(labels, weights)
 
 
 def _check_supported(model: Any, owner: str) -> None:
     """Refuse what cannot be trained from disk, and say what to do instead."""
-    refused = {
-        f"engine={model.engine!r}): LightGBM keeps all binned rows in memory. Set "
-        "engine='xgboost'": model.engine != "xgboost",
-        f"ensemble={model.ensemble!r}, cv={model.cv!r}): each booster would need its own "
-        "copy on disk. Set ensemble=1 and cv=None; with so many rows one booster is "
-        "enough": model.ensemble not in (1, "auto") or model.cv is not None,
-        "effort='high'): its members are compared on folds in memory. Set effort='balanced', "
-        "which trains one booster here": model.effort == "high",
-        f"device={model.device!r}): it reads batches into the memory of the processor. Set "
-        "device='cpu', or use fit or costboost.dask for GPUs": model.device != "cpu",
-    }
-    for reason, is_refused in refused.items():
-        if is_refused:
-            raise ValueError(f"{owner} cannot train {type(model).__name__}({reason}.")
-    if not hasattr(xgb, "ExtMemQuantileDMatrix"):
+    if model.engine != "xgboost":
+        wrong = "engine", "LightGBM keeps all binned rows in memory. Set engine='xgboost'"
+    elif model.ensemble not in (1, "auto") or model.cv is not None:
+        wrong = "ensemble", "each booster would need its own copy on disk. Set ensemble=1, cv=None"
+    elif model.effort == "high":
+        wrong = "effort", "its members are compared in memory. Set effort='balanced'"
+    elif model.device != "cpu":
+        wrong = "device", "it reads into the memory of the processor. Set device='cpu'"
+    elif not hasattr(xgb, "ExtMemQuantileDMatrix"):
         found = "which is not installed" if xgb is None else f"got {xgb.__version__}"
         raise ImportError(
             f'{owner} needs xgboost 3.0 or later, {found}: pip install --upgrade "xgboost>=3"'
         )
+    else:
+        return
+    name, why = wrong
+    given = f"{type(model).__name__}({name}={getattr(model, name)!r})"
+    raise ValueError(f"{owner} cannot train {given}: {why}.")
 
 
 @contextmanager
 def spill_folder(n_bytes: int, owner: str) -> Iterator[Path]:
     """A temporary folder with so much free space, removed even if its process is killed."""
     # XGBoost ends the process if the disk is full, so this is checked before. Folders that killed
-    # processes have left are removed first.
+    # processes have left are removed first: nobody holds their lock.
     remedy = "Set the environment variable TMPDIR to a folder that has room and may be written"
-    try:
-        parent = Path(tempfile.gettempdir())
-    except FileNotFoundError as error:
-        raise OSError(errno.ENOENT, f"{owner}: {error.strerror}. {remedy}") from error
+    parent = Path(tempfile.gettempdir())
     if not parent.is_dir():
-        raise OSError(
-            errno.ENOENT, f"{owner} needs a folder for temporary files. {remedy}", str(parent)
-        )
-    if fcntl is not None:
-        _remove_stale(parent)
+        text = f"{owner} needs a folder for temporary files. {remedy}"
+        raise OSError(errno.ENOENT, text, str(parent))
+    for old in parent.glob(f"{_PREFIX}*") if fcntl is not None else ():
+        with suppress(OSError):  # gone meanwhile, of another user, or alive
+            # A folder is not locked at once when it is made.
+            if time.time() - old.stat().st_mtime > _STALE:
+                with _locked(old):
+                    shutil.rmtree(old, ignore_errors=True)
     free = shutil.disk_usage(parent).free
     if free < n_bytes:
         raise OSError(
@@ -534,35 +517,23 @@ def spill_folder(n_bytes: int, owner: str) -> Iterator[Path]:
             f"{free / 1e6:,.0f} MB free. {remedy}",
             str(parent),
         )
-    lock, handle = _locked(parent)
-    folder = lock.with_suffix("")
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
     try:
-        folder.mkdir(mode=0o700)
-        yield folder
+        with _locked(folder) if fcntl is not None else nullcontext():
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        lock.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder until this process ends, however it ends; an OSError if another holds it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
         os.close(handle)
-
-
-def _locked(parent: Path) -> tuple[Path, int]:
-    """A new lock file, held by this process until it ends, however it ends."""
-    while True:
-        handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=".lock", dir=parent)
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:  # nobody took it for a stale one before it was held
-            return Path(name), handle
-        os.close(handle)
-
-
-def _remove_stale(parent: Path) -> None:
-    """Remove the folders of processes that are gone: nobody holds their lock."""
-    for lock in parent.glob(f"{_PREFIX}*.lock"):
-        with suppress(OSError), open(lock, "r+b") as file:  # gone meanwhile, or of another user
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if it is alive
-            shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
-            lock.unlink(missing_ok=True)
 
 
 # --- deciding -------------------------------------------------------------------------------------
@@ -583,13 +554,13 @@ def predict_parquet(
     owner = f"{type(model).__name__}.predict_parquet"
     if not hasattr(model, "feature_names_in_"):
         raise ValueError(
-            f"{owner} finds features by the names of their columns, and {type(model).__name__} was "
-            "fitted on an array without names. Fit it on a frame or by fit_parquet."
+            f"{owner} finds features by their names, and {type(model).__name__} was fitted on an "
+            "array without names. Fit it on a frame or by fit_parquet."
         )
     if (proba or expected) and not hasattr(model, "predict_proba"):
         raise ValueError(
-            f"{parameter('proba', owner)} and 'expected_costs' must be False for a classifier of "
-            f"loss={model.loss!r}, which knows no probabilities. Leave it out."
+            f"{parameter('proba', owner)} and 'expected_costs' must be False: a classifier of "
+            f"loss={model.loss!r} knows no probabilities."
         )
     if isinstance(keep, str):
         raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")
@@ -598,16 +569,13 @@ def predict_parquet(
     taken = sorted({"decision", *chances, *prices} & set(keep))
     if taken:
         raise ValueError(
-            f"{parameter('keep', owner)} must not name {taken}, which are columns of the result. "
-            "Rename them in the files."
+            f"{parameter('keep', owner)} must not name {taken}, which are columns of the result."
         )
     files = ParquetFiles(paths, owner)
     written = Path(output).expanduser()
     if written.resolve() in {path.resolve() for path in files.schemas}:
-        raise ValueError(
-            f"{parameter('output', owner)} must be another file than those read, got "
-            f"{str(output)!r}. Choose another name."
-        )
+        rule = f"{parameter('output', owner)} must be another file than those read"
+        raise ValueError(f"{rule}, got {str(output)!r}.")
     features = [column.name for column in model.columns_.used]
     for path, name in product(files.schemas, features):
         if name not in files.schemas[path].names:
@@ -616,9 +584,8 @@ def predict_parquet(
     if is_mapped and varies(model.cost_matrix) and hasattr(model, "predict_proba"):
         costs = model.cost_matrix  # its expressions may name columns that are no features
     columns = list(dict.fromkeys([*features, *files.cost_columns(costs), *keep]))
-    partial = written.with_name(f"{written.name}.partial")
-    writer = None
-    try:
+    with replaced(written) as file, ExitStack() as stack:
+        writer: Any = None
         for start, table in files.batches(columns, files.batch_rows(batch_rows, len(columns))):
             rows = model.columns_.read(table, owner, start)
             result = {name: table[name] for name in keep}
@@ -630,15 +597,7 @@ def predict_parquet(
                 result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))
             if expected and answer.expected is not None:
                 result.update(zip(prices, map(pa.array, answer.expected.T), strict=True))
-            written_rows = pa.table(result)
-            if writer is None:
-                writer = pq.ParquetWriter(partial, written_rows.schema)
-            writer.write_table(written_rows)
-    except BaseException:
-        if writer is not None:
-            writer.close()
-        partial.unlink(missing_ok=True)
-        raise
-    assert writer is not None
-    writer.close()
-    return partial.replace(written)
+            decided = pa.table(result)
+            writer = writer or stack.enter_context(pq.ParquetWriter(file, decided.schema))
+            writer.write_table(decided)
+    return written
