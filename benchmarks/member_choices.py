@@ -60,7 +60,7 @@ def keep(data: str, seed: int) -> None:
     split = split_of(data, seed)
     model = CostBoostClassifier(effort="high", ensemble=FOLDS, n_jobs=1, random_state=seed)
     table = model._read_rows(split.X_train, split.y_train, None, None, None, False)
-    n, X_test = len(table.rows), model._read_features(split.X_test)
+    n, X_test = len(table.rows), model._read(split.X_test)
     target = ProbabilityTarget(table.totals)
     for kind in candidates_for(model, target, table):
         path = KEPT / f"{data}-{seed}-{kind.name}.npz"

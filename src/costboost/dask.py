@@ -44,8 +44,8 @@ from xgboost import dask as xgb_dask
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
 from costboost.columns.columns import Columns, look
-from costboost.costs import Costs, avoidable_share
-from costboost.costs.forms import decisions_of, varies
+from costboost.costs import avoidable_share
+from costboost.costs.forms import varies
 from costboost.costs.labels import codes_of
 from costboost.decisions import Allocation, Explanation, allocate
 from costboost.gbm.classifier import CostBoostClassifier
@@ -238,9 +238,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         share = canonical(self.engine_params or {}, "xgboost").get("subsample", self.subsample)
         if share < 1 and self.random_state is not None:
             raise ValueError(
-                f"The 'subsample' parameter of {owner} must be 1 with a random_state, got "
-                f"{share}: each worker draws from the rows it happens to hold, so the seed would "
-                "not repeat. Set subsample=1, or random_state=None."
+                f"The 'subsample' parameter of {owner} must be 1 with a random_state, got {share}: "
+                "workers draw from the rows they hold. Set subsample=1, or random_state=None."
             )
         arguments = self.get_params(deep=False)
         del arguments["client"], arguments["worker_timeout"]
@@ -378,14 +377,12 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _lazy(self, X: Any, costs: Any, method: str) -> Any:
         """The answer of a method for each partition, as a collection like X."""
         check_is_fitted(self)
+        owner, model = type(self).__name__, delayed(self._local)
         if method != "predict" and not hasattr(self._local, "predict_proba"):
-            raise AttributeError(
-                f"{type(self).__name__}(loss={self.loss!r}) knows no probabilities. Use "
-                "loss='auto'."
-            )
-        table = _as_table(X, type(self).__name__)
-        model = delayed(self._local)
-        partitions = zip(*_aligned(table, type(self).__name__, costs=costs), strict=True)
+            text = f"{owner}(loss={self.loss!r}) knows no probabilities. Use loss='auto'."
+            raise AttributeError(text)
+        table = _as_table(X, owner)
+        partitions = zip(*_aligned(table, owner, costs=costs), strict=True)
         parts = [delayed(_predicted)(model, *partition, method) for partition in partitions]
         example = _predicted(self._local, table._meta, None, method)
         if isinstance(example, pd.DataFrame | pd.Series):
@@ -467,30 +464,25 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
 def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> Any:
     """What a method answers, a frame or a series if X is a frame."""
-    if method == "explain":
-        return _explained(model, X, costs)
     labels = model.classes_ if method == "predict_proba" else model.decisions_
-    found = labels[:0] if method == "predict" else np.empty((0, len(labels)))
+    found: Any
     if len(X):  # by as many threads as OMP_NUM_THREADS says, which Dask sets for its workers
         found = getattr(model, method)(X, **({} if costs is None else {"costs": costs}))
+    elif method == "explain":
+        names = [str(column.name) for column in model.columns_]
+        none, codes = np.empty(0), np.empty(0, dtype=np.intp)
+        parts = np.empty((0, len(names)))
+        found = Explanation(model.decisions_, codes, codes, none, none, parts, names)
+    else:
+        found = labels[:0] if method == "predict" else np.empty((0, len(labels)))
+    if method == "explain":
+        frame = found.to_frame()
+        return frame.set_axis(X.index) if isinstance(X, pd.DataFrame) else frame
     if not isinstance(X, pd.DataFrame):
         return found
     if method == "predict":
         return pd.Series(found, X.index)
     return pd.DataFrame(found, X.index, labels.tolist())
-
-
-def _explained(model: CostBoostClassifier, X: Any, costs: Any) -> pd.DataFrame:
-    """The explanation of a partition as a frame, with the index of X if X is a frame."""
-    if len(X):
-        found = model.explain(X, costs=costs).to_frame()
-    else:
-        names = [str(column.name) for column in model.columns_]
-        nothing, codes = np.empty(0), np.empty(0, dtype=np.intp)
-        parts = np.empty((0, len(names)))
-        empty = Explanation(model.decisions_, codes, codes, nothing, nothing, parts, names)
-        found = empty.to_frame()
-    return found.set_axis(X.index) if isinstance(X, pd.DataFrame) else found
 
 
 def _weighed(model: CostBoostClassifier, X: Any, costs: Any) -> tuple[Floats, Floats, AnyArray]:
@@ -525,8 +517,7 @@ def _as_table(X: Any, owner: str) -> Any:
     given = f"{X.ndim}-D dask array" if isinstance(X, da.Array) else type(X).__name__
     raise TypeError(
         f"X of {owner} must be a 2-D dask array or a dask DataFrame, got a {given}. Use "
-        "dask.array.from_array(X, chunks=(rows, -1)) or dask.dataframe.from_pandas(X, "
-        "npartitions=...), or CostBoostClassifier (after fit: to_local()) for data in memory."
+        "dask.array.from_array, or CostBoostClassifier (after fit: to_local()) in memory."
     )
 
 
@@ -552,26 +543,24 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
         if not isinstance(other, da.Array | dd.DataFrame | dd.Series):
             if not is_known:
                 raise TypeError(
-                    f"{name} of {owner} must be a dask collection with the partitions of X, "
-                    f"because the sizes of those are unknown; got {type(other).__name__}. Use "
-                    "X.compute_chunk_sizes() on an array, or make it a column of the frame."
+                    f"{name} of {owner} must be a dask collection with the partitions of X, whose "
+                    f"sizes are unknown; got {type(other).__name__}. Use X.compute_chunk_sizes(), "
+                    "or make it a column of the frame."
                 )
             other = da.from_array(np.asarray(other))
         if is_known and isinstance(other, da.Array) and not np.isnan(other.shape[0]):
             if other.shape[0] != sum(sizes):
-                raise ValueError(
-                    f"{name} of {owner} must have an entry for each of the {sum(sizes)} rows of X; "
-                    f"got {other.shape[0]}."
-                )
+                given = f"the {sum(sizes)} rows of X; got {other.shape[0]}"
+                raise ValueError(f"{name} of {owner} must have an entry for each of {given}.")
             other = other.rechunk((sizes, *(-1,) * (other.ndim - 1)))
         elif isinstance(other, da.Array) and other.ndim > 1:
             other = other.rechunk({axis: -1 for axis in range(1, other.ndim)})
         found.append(_parts_of(other))
         if len(found[-1]) != len(rows):
             raise ValueError(
-                f"{name} of {owner} must have the partitions of X, {len(rows)}, because their "
-                f"sizes are unknown; got {len(found[-1])}. Make it a column of the same frame, "
-                "repartition both alike, or use compute_chunk_sizes() on arrays."
+                f"{name} of {owner} must have the {len(rows)} partitions of X, whose sizes are "
+                f"unknown; got {len(found[-1])}. Make it a column of the same frame, or "
+                "repartition both alike."
             )
     return found
 
@@ -591,7 +580,7 @@ def _labels(y: Any) -> AnyArray:
 
 def _block(
     place: int, part: Any, model: CostBoostClassifier, owner: str, *, features: bool = False
-) -> PricedRows:
+) -> PricedRows | None:
     """The rows of a partition that have weight, with their features if these are wanted."""
     X, y, costs, weights = part
     n = len(y)
@@ -599,18 +588,12 @@ def _block(
         if other is not None and not isinstance(other, Mapping) and len(other) != n:
             raise ValueError(
                 f"y, costs and sample_weight must have the partitions of X: partition {place} of y "
-                f"has {n} rows, that of {name} {len(other)}. Make it a column of the same frame, "
-                "or repartition."
+                f"has {n} rows, that of {name} {len(other)}. Make it a column of the same frame."
             )
-    if not n:  # whatever the costs are, they are none
-        decisions = decisions_of(model.cost_matrix, model.classes_, owner)
-        free = np.zeros((len(model.classes_), len(decisions)))
-        nothing = Costs(model.classes_, free, decisions, codes=np.empty(0, dtype=np.intp))
-        empty = np.empty((0, model.columns_.n_inputs), dtype=np.float32)
-        return PricedRows(empty, nothing, np.empty(0))
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-    if w.any():  # a partition may weigh nothing, all together may not
-        w = check_weights(w, n, owner)
+    if not w.any():  # a partition may weigh nothing, all together may not
+        return None
+    w = check_weights(w, n, owner)
     known = model._price(costs, X, np.searchsorted(model.classes_, np.asarray(y)), owner)
     matrix = None
     if features:
@@ -619,21 +602,21 @@ def _block(
     return PricedRows(matrix, known, w).weighted()
 
 
-def _group_counts(*part: Any) -> Ints:
+def _group_counts(place: int, part: Any, model: CostBoostClassifier, owner: str) -> Ints:
     """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
-    costs = _block(*part).costs
-    return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
+    block, n = _block(place, part, model, owner), 2 * len(model.classes_)
+    return np.zeros(n, np.intp) if block is None else np.bincount(strata(block.costs), minlength=n)
 
 
-def _split(
-    rule: HoldOut, before: Ints, *part: Any
-) -> tuple[PricedRows, PricedRows, PricedRows, Totals | None]:
+def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Any, ...]:
     """Training and held-out rows of a partition, costs of the latter, and the sums over both."""
     block = _block(*part, features=True)
+    if block is None:
+        return None, None, None, None
     held = held_out_rows(rule, strata(block.costs), before)
-    totals = Totals.of(block, int(held.sum())) if len(block) else None
     held_out = block.take(held)
-    return block.take(~held), held_out, replace(held_out, X=None), totals
+    seen = replace(held_out, X=None) if held.any() else None
+    return block.take(~held), held_out, seen, Totals.of(block, int(held.sum()))
 
 
 def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]:
@@ -709,8 +692,8 @@ class DaskSource(TrainingRows):
             raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
         if model.loss != "auto" and (costs is not None or callable(cost_matrix)):
             raise ValueError(
-                f"The 'loss' parameter of {owner}, {model.loss!r}, takes one cost matrix for "
-                "all rows, and the rows have costs of their own. Use loss='auto'."
+                f"The 'loss' parameter of {owner}, {model.loss!r}, takes one cost matrix for all "
+                "rows, and they have costs of their own. Use loss='auto'."
             )
         parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
         labels = cluster.gather([delayed(_labels)(part) for part in parts[1]], "reading y")
@@ -745,16 +728,13 @@ class DaskSource(TrainingRows):
         found = cluster.gather([shard[2:] for shard in self.shards], "reading the rows")
         known = [totals for _, totals in found if totals is not None]
         if not known:
-            raise ValueError(
-                f"sample_weight of {owner} must not be zero on all rows, and it is. Leave it out "
-                "to weigh all rows alike."
-            )
+            raise ValueError(f"sample_weight of {owner} must not be zero on all rows, and it is.")
         self.totals = reduce(add, known)
         # Training and held-out rows of each partition.
         self.sizes = [
             (t.rows - t.held_out_rows, t.held_out_rows) if t else (0, 0) for _, t in found
         ]
-        held = [block for block, _ in found if len(block)]
+        held = [block for block, _ in found if block is not None]
         self._held_out = PricedRows.joined(held) if held else None
 
     def _learned(self, table: Any, target: str) -> Columns:
@@ -868,14 +848,12 @@ class _Cluster:
         try:
             self.client: Client = get_client() if model.client is None else model.client
         except ValueError:
-            raise RuntimeError(
-                f"{self.owner} found no Dask client. Start one, client = distributed.Client(...), "
-                "or pass client=."
-            ) from None
+            text = "found no Dask client. Start one, distributed.Client(...), or pass client="
+            raise RuntimeError(f"{self.owner} {text}.") from None
         if self.client.asynchronous:
             raise TypeError(
-                f"The 'client' parameter of {self.owner} must be a client that waits for its "
-                "results. Got an asynchronous one; use distributed.Client(..., asynchronous=False)."
+                f"The 'client' parameter of {self.owner} must not be asynchronous: use "
+                "distributed.Client(..., asynchronous=False)."
             )
 
     def gather(self, parts: list[Any], doing: str) -> list[Any]:

@@ -106,27 +106,21 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     def __getstate__(self) -> dict[str, Any]:
         """The state for pickle and skops, whose JSON has no keys that are pairs of labels."""
-        state = dict(super().__getstate__())
-        forms = {
-            id(form): form
-            for form in state.values()
-            if type(form) is dict and any(type(key) is tuple for key in form)
-        }
-        # One mapping stays one: `cost_matrix is _fitted_costs` says that costs are those of fit.
-        pairs = [
-            ([name for name, value in state.items() if value is form], list(form.items()))
-            for form in forms.values()
-        ]
-        for names, _ in pairs:
-            state |= dict.fromkeys(names)
+        state, pairs = dict(super().__getstate__()), []
+        for name in ("cost_matrix", "_fitted_costs"):
+            form = state.get(name)
+            if type(form) is dict and any(type(key) is tuple for key in form):
+                # One mapping stays one: `cost_matrix is _fitted_costs` says it is that of fit.
+                names = [other for other, value in state.items() if value is form]
+                pairs.append((names, list(form.items())))
+                state |= dict.fromkeys(names)
         return {**state, "_pairs": pairs} if pairs else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         for names, items in state.pop("_pairs", ()):
             mapping = dict(items)
-            for name in names:
-                state[name] = mapping
+            state |= dict.fromkeys(names, mapping)
         super().__setstate__(state)
 
     def __copy__(self) -> Self:
@@ -171,8 +165,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         if not has_columns(X):
             if self.columns:
                 raise ValueError(
-                    f"The 'columns' parameter of {owner} names columns, and X has no names: it is "
-                    f"a {type(X).__name__}. Pass a data frame, or leave the parameter out."
+                    f"The 'columns' parameter of {owner} names columns, and X, of type "
+                    f"{type(X).__name__}, has no names. Pass a data frame."
                 )
             matrix, y = _located(partial(validate_data, self), X, y=y, **checks)
             self.columns_ = Columns.of_array(matrix.shape[1])
@@ -186,10 +180,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             matrix = self._matrix_of(table, checks)
             y = np.asarray(y)
             if y.shape != (matrix.shape[0],):
-                raise ValueError(
-                    f"y must have shape ({matrix.shape[0]},), one label per row of X; got "
-                    f"{y.shape}."
-                )
+                n = matrix.shape[0]
+                raise ValueError(f"y must have shape ({n},), a label per row of X; got {y.shape}.")
         check_classification_targets(y)
         return as_csr(matrix) if is_sparse(matrix) else matrix, y
 
@@ -209,14 +201,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             named = "; ".join(f"{column.name!r} ({column.note})" for column in odd)
             warnings.warn(
                 f"{type(self).__name__} leaves out columns that say nothing about new rows: "
-                f"{named}. Drop them, or say what they are: columns={{{odd[0].name!r}: 'ignore'}}, "
-                "or 'category', 'number', 'date'.",
+                f"{named}. Drop them, or say what they are: columns={{{odd[0].name!r}: 'ignore'}}.",
                 ColumnWarning,
                 stacklevel=6,
             )
         return found
 
-    def _read(self, X: Any, *, missing: bool, sparse_rows: bool) -> Any:
+    def _read(self, X: Any, *, missing: bool = True, sparse_rows: bool = True) -> Any:
         """The inputs of the model, from a table with the columns of the fit."""
         columns, checks = self.columns_, _checks(missing, sparse_rows)
         if isinstance(X, TypedRows):
@@ -230,9 +221,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             return self._matrix_of(self._by_name(X), checks)
         if not columns.are_numbers:
             raise ValueError(
-                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
-                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
-                f"columns {[column.name for column in columns.used]}."
+                f"X of {type(self).__name__} must be a data frame, as in fit, with the columns "
+                f"{[column.name for column in columns.used]}; got {type(X).__name__}."
             )
         matrix = _located(partial(validate_data, self), X, reset=False, **checks)
         if is_sparse(matrix):
@@ -365,8 +355,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """The rows' costs when the truth is unknown: those given, of the columns, or of the fit."""
         is_fitted = costs is None and self.cost_matrix is self._fitted_costs
         if is_fitted and not varies(self.cost_matrix):
-            return Costs(self.classes_, self.cost_matrix_, self.decisions_)
+            return self._costs_of_fit(X)
         return self._resolved(self.cost_matrix, costs, X, n_samples=n_samples)
+
+    def _costs_of_fit(self, X: Any) -> Costs:
+        """The rows' costs, where nothing but the fit tells them: its mean costs."""
+        return Costs(self.classes_, self.cost_matrix_, self.decisions_)
 
     def _resolved(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
         """Costs of rows, uncertain ones by their means, in the order of the fit's decisions."""
@@ -404,8 +398,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         if lack:
             raise ValueError(
                 f"{type(self).__name__} {lack}, so {what} cannot use other costs. Fit it anew with "
-                "them, or use CostBoostClassifier or MinCostClassifier, which decide by "
-                "probabilities."
+                "them, or use CostBoostClassifier(loss='auto') or MinCostClassifier."
             )
 
     def _weighed_answer(self, X: Any, costs: Any, what: str) -> tuple[Answer, Floats, Floats]:
@@ -746,11 +739,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         source = self._costs_source
         if source == "rows":
             raise ValueError(
-                f"{type(self).__name__} was fitted with costs of single rows, so score needs the "
-                "costs of these rows: pass costs=. In pipelines and cross-validation, request "
-                "them by set_score_request(costs=True) with scikit-learn's metadata routing, or "
-                'write the costs as expressions over columns, cost_matrix={"fn": "amount", "fp": '
-                "5}."
+                f"{type(self).__name__} was fitted with costs of single rows, so score needs those "
+                "of these rows: pass costs=. In pipelines and cross-validation use "
+                "set_score_request(costs=True), or write the costs as expressions over columns, "
+                'cost_matrix={"fn": "amount", "fp": 5}.'
             )
         if source == "matrix" and self.cost_matrix is self._fitted_costs:
             return Costs(self.classes_, self.cost_matrix_, self.decisions_)
@@ -973,8 +965,8 @@ def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
     columns = column_names(X) if has_columns(X) else []
     if values not in columns:
         raise ValueError(
-            f"The {name!r} parameter of {owner} names the column {values!r}, which X does not "
-            f"have{nearest(values, columns)} Pass the column's values."
+            f"The {name!r} parameter of {owner} names {values!r}, which X does not have"
+            f"{nearest(values, columns)} Pass the column's values."
         )
     return np.asarray(X[values])
 
@@ -992,10 +984,8 @@ def read_eval_set(
     what, classes = f"The 'eval_set' argument of {owner}.fit", training.classes
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
         size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
-        raise ValueError(
-            f"{what} must be (X, y) or (X, y, costs), got {type(eval_set).__name__}{size}. Pass "
-            "one pair."
-        )
+        given = f"{type(eval_set).__name__}{size}"
+        raise ValueError(f"{what} must be (X, y) or (X, y, costs), got {given}.")
     X, y = eval_set[:2]
     costs = eval_set[2] if len(eval_set) == 3 else None
     try:
@@ -1005,19 +995,15 @@ def read_eval_set(
     labels = np.asarray(checked_labels(y, owner))
     if labels.shape != (matrix.shape[0],):
         raise ValueError(
-            f"{what} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
-            "label per row."
+            f"{what} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}."
         )
     codes = codes_of(labels.tolist(), classes, f"y of {what[4:]}", "Leave these rows out.")
     if costs is None and has_costs:
-        raise ValueError(
-            f"{what} must have costs, because the training rows were given some. Pass "
-            "(X, y, costs)."
-        )
+        raise ValueError(f"{what} must have costs, as the training rows: pass (X, y, costs).")
     known = resolve(costs, X, codes)
     if not same_labels(known.decisions, training.decisions):
         raise ValueError(
             f"{what} has costs of the decisions {known.decisions.tolist()}, and the training rows "
-            f"those of {training.decisions.tolist()}. Name the same decisions."
+            f"of {training.decisions.tolist()}."
         )
     return matrix, known

@@ -50,7 +50,7 @@ def check(name, engine, data_dir=None):
     X = model._read(data.X.iloc[rows], missing=True, sparse_rows=False).astype(np.float64)
     edges = edge_rows(model, X)
     # Odd codes have no frame: the model and its graph take the codes themselves.
-    model._read_features = lambda matrix: matrix
+    model._read = lambda matrix: matrix
     model.columns_ = Columns.of_array(X.shape[1])
     both = np.concatenate([X, edges])
     own = rng.exponential(size=(len(both), len(model.classes_), len(model.classes_)))

@@ -254,7 +254,7 @@ def test_empty_partitions_and_unknown_sizes(client, fraud):
     labels = model.fit(X[chosen], y[chosen]).predict(X[chosen])
     assert np.isnan(labels.shape[0])
     assert len(labels.compute()) == N - CHUNK
-    with pytest.raises(TypeError, match="the sizes of those are unknown"):
+    with pytest.raises(TypeError, match="whose sizes are unknown"):
         model.fit(X[chosen], fraud[1][CHUNK:])
 
 
@@ -292,7 +292,7 @@ def test_errors_of_rows(client, fraud):
 def test_errors_of_frames(client):
     model = DaskCostBoostClassifier(client=client)
     frame = dd.from_pandas(frame_of(600), npartitions=3)
-    with pytest.raises(ValueError, match="must have the partitions of X, 3"):
+    with pytest.raises(ValueError, match="must have the 3 partitions of X"):
         model.fit(frame[["size"]], frame["label"].repartition(npartitions=2))
     other = dd.from_pandas(frame_of(603), npartitions=3)
     with pytest.raises(ValueError, match=r"partition . of y has 201 rows, that of X 200"):

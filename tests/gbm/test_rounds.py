@@ -50,7 +50,7 @@ def test_values_are_those_of_the_stages(engine, k, costs):
     sets = {"eval_set": (Z, z, np.ones(len(z))), "train": (X, y, weights)}
     for name, (A, a, w) in sets.items():
         head = model.heads_["probability"]
-        proba = [head.proba(scores) for scores in head.staged_scores(model._read_features(A))]
+        proba = [head.proba(scores) for scores in head.staged_scores(model._read(A))]
         losses = [log_loss(a, p, labels=range(k), sample_weight=w) for p in proba]
         np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
         paid = [
@@ -211,7 +211,7 @@ def test_eval_set_takes_costs_frames_and_sparse_rows(engine):
         (lambda X, y: (X[:, :3], y), r"columns of the training rows. X has 3 features, but .* 4"),
         (lambda X, y: (X, y[:-1]), "has 300 rows in X and labels of shape"),
         (lambda X, y: (X, y + 1), r"only the classes .*, got \[2\].* Leave these rows out"),
-        (lambda X, y: (X, y), r"must have costs.*Pass \(X, y, costs\)"),
+        (lambda X, y: (X, y), r"must have costs.*pass \(X, y, costs\)"),
         (lambda X, y: (X, y, np.ones((300, 2, 3))), "decisions|shape"),
     ],
 )

@@ -55,7 +55,7 @@ def check_same(serial, parallel, X):
     for name, head in serial.heads_.items():
         other = parallel.heads_[name]
         assert (head.weights, head.temperature) == (other.weights, other.temperature)
-        rows = serial._read_features(X)
+        rows = serial._read(X)
         for model, twin in zip(head.models, other.models, strict=True):
             np.testing.assert_array_equal(model.scores(rows), twin.scores(rows))
         for evals, twin in zip(

@@ -414,7 +414,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         10
         """
         check_parameters(self)
-        listeners = check_callbacks(callbacks, type(self).__name__)
+        listeners = [] if callbacks is None else check_callbacks(callbacks, type(self).__name__)
         # On a copy: an error or an interrupt leaves the classifier as it was.
         fitted = unfitted(self)
         rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train, groups)
@@ -443,14 +443,13 @@ class CostBoostClassifier(CostSensitiveClassifier):
         codes = self._learn_classes(y)
         weights = check_weights(sample_weight, len(codes), owner)
         known = self._price(costs, X, codes)
-        self._check_loss(known)
         rows = PricedRows(matrix, known, weights).weighted()
         del matrix  # lets go of rows without weight
         other = None
         if eval_set is not None:
             found = read_eval_set(
                 eval_set,
-                self._read_features,
+                self._read,
                 self._price,
                 known,
                 owner,
@@ -478,7 +477,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         )
 
     def _price(self, costs: Any, X: Any, codes: Ints, owner: str = "") -> Costs:
-        """Costs of training rows; uncertain ones by their means."""
+        """Costs of training rows, uncertain ones by their means; refused if the loss does."""
         owner = owner or type(self).__name__
         shape: tuple[int, ...] = getattr(costs, "shape", ())
         names: AnyArray | None = None
@@ -486,7 +485,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             # Columns without names are the decisions that `cost_matrix` names.
             known = decisions_of(self.cost_matrix, self.classes_, owner)
             names = known if shape[-1] == len(known) else None
-        return Costs.resolve(
+        found = Costs.resolve(
             self.cost_matrix,
             costs,
             means=True,
@@ -497,12 +496,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
             owner=owner,
             as_classes=self.loss != "auto",
         )
-
-    def _check_loss(self, known: Costs) -> None:
-        """Refuse costs that the loss does not take."""
-        if self.loss != "auto" and known.matrix is not None and known.reduced.any():
-            owner = type(self).__name__
-            named_loss(self.loss, owner).check_costs(known.matrix, owner)
+        if self.loss != "auto" and found.matrix is not None and found.reduced.any():
+            named_loss(self.loss, owner).check_costs(found.matrix, owner)
+        return found
 
     def fit_parquet(
         self,
@@ -566,7 +562,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
-        listeners = check_callbacks(callbacks, type(self).__name__)
+        listeners = [] if callbacks is None else check_callbacks(callbacks, type(self).__name__)
         fitted = unfitted(self)
         rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, fitted)
         train(rows, fitted, listeners)
@@ -671,19 +667,20 @@ class CostBoostClassifier(CostSensitiveClassifier):
     # -- predict --------------------------------------------------------------------------------
 
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        head = self._first_head
-        scores = head.scores(self._read_features(X))
+        head = next(iter(self.heads_.values()))
+        scores = head.scores(self._read(X))
         taken = head.decide(scores) if codes and isinstance(head, LossHead) else None
         if (taken is not None and not proba) or not _has_probabilities(self):
             return taken, None
         return taken, head.proba(scores)
 
-    def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
-        known = super()._decision_costs(costs, n_samples, X)
+    def _costs_of_fit(self, X: Any) -> Costs:
+        """The mean costs, and what boosters of single rows' costs expect beyond them."""
+        known = super()._costs_of_fit(X)
         _, *prices = self.heads_.values()
-        if costs is not None or not prices or self.cost_matrix is not self._fitted_costs:
+        if not prices:
             return known
-        rows = self._read_features(X)
+        rows = self._read(X)
         matrix = known.matrix + sum(head.beyond(head.scores(rows)) for head in prices)
         return Costs(known.classes, matrix, known.decisions)
 
@@ -707,19 +704,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         other.heads_ = {name: self.heads_[name]}
         return other
 
-    def _check_probabilities(self, what: str) -> None:
-        if not _has_probabilities(self):
-            raise ValueError(
-                f"{type(self).__name__}(loss={self.loss!r}) has learned decisions and no "
-                f"probabilities, so {what} cannot use costs. Leave them out, or fit with "
-                "loss='auto'."
-            )
-
-    def _read_features(self, X: Any) -> AnyArray:
-        """The inputs of the model."""
-        rows: AnyArray = self._read(X, missing=True, sparse_rows=True)
-        return rows
-
     @property
     def _first_head(self) -> Any:
         """The head of the probabilities, or of a loss."""
@@ -741,7 +725,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             A column per class, in the order of ``classes_``.
         """
         head = self._first_head
-        return np.asarray(head.proba(head.scores(self._read_features(X))))
+        return np.asarray(head.proba(head.scores(self._read(X))))
 
     def decision_function(self, X: Any) -> Floats:
         """Scores that decide when ``predict`` is not told costs.
@@ -759,7 +743,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             scores.
         """
         head = self._first_head
-        return self._decision_values(head.scores(self._read_features(X)), X)
+        return self._decision_values(head.scores(self._read(X)), X)
 
     def _decision_values(self, scores: Floats, X: Any, costs: Costs | None = None) -> Floats:
         """What decisions go by, of scores of the first head."""
@@ -782,7 +766,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         array of shape (n,) or (n, k)
             Scores; boosters that stopped early keep their last ones.
         """
-        head, rows = self._first_head, self._read_features(X)
+        head, rows = self._first_head, self._read(X)
         costs = self._decision_costs(None, rows.shape[0], X)
         for scores in head.staged_scores(rows):
             yield self._decision_values(scores, X, costs)
@@ -800,7 +784,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         array of shape (n,)
             Labels of ``decisions_``.
         """
-        head, rows = self._first_head, self._read_features(X)
+        head, rows = self._first_head, self._read(X)
         costs = self._decision_costs(None, rows.shape[0], X)
         for scores in head.staged_scores(rows):
             yield self.decisions_[head.decide(scores, costs)]
@@ -822,7 +806,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             whose softmax is the probability; the last column is the base. With another loss they
             sum to the output of `decision_function`.
         """
-        return self._contributions(self._read_features(X))
+        return self._contributions(self._read(X))
 
     def _contributions(self, rows: AnyArray) -> Floats:
         """SHAP values of the columns: those of their inputs added up, and the base."""
@@ -866,7 +850,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         if columns.columns and has_columns(X):
             shown = (X if isinstance(X, TypedRows) else columns.read(self._by_name(X))).values()
         return explain(
-            self._contributions(self._read_features(X)),
+            self._contributions(self._read(X)),
             known.matrix,
             proba=proba,
             decisions=known.decisions,

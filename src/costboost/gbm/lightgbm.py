@@ -178,7 +178,8 @@ def fit_forest(
         if one.n_rounds < n:  # its trees are constants, all the same, so it has stopped early
             tables[j] = one.picked(np.arange(n) % one.n_rounds)
     factor, shift = (2.0 * scale, -scale) if target.n_scores == 1 else (scale, 0.0)
-    trees = Trees.side_by_side(tables).scaled(factor / n, shift)
+    trees = tables[0] if len(tables) == 1 else Trees.side_by_side(tables)
+    trees = trees.scaled(factor / n, shift)
     return TreeModel(trees, X.shape[1], "forest", True, rounds.threads)
 
 

@@ -233,15 +233,14 @@ class Members(tuple[Member, ...]):
     def __str__(self) -> str:
         rows = [("member", "engine", "weight", "loss", "rounds", "seconds")]
         for m in self:
-            seconds = f"{m.seconds:.1f}" + (f"  {m.note}" if m.note else "")
+            seconds = f"{m.seconds:.1f}  {m.note}".rstrip()
             numbers = f"{m.weight:.2f}", f"{m.loss:.4f}", f"{m.rounds:.0f}"
             rows.append((m.name, m.engine, *numbers, seconds))
-        widths = [max(len(row[j]) for row in rows) for j in range(5)]
-        aligned = [
-            [f"{cell:{side}{w}}" for cell, side, w in zip(row, "<<>>>", widths, strict=False)]
+        w = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([*map(str.ljust, row[:2], w), *map(str.rjust, row[2:5], w[2:]), row[5]])
             for row in rows
         ]
-        lines = ["  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)]
         return "\n".join([*lines, *filter(None, [self.remark])])
 
     @property

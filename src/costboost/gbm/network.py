@@ -63,20 +63,17 @@ def fit(
     drawn[:n_slopes] *= np.tile(inputs.any(axis=0), units)
     start = np.concatenate([drawn, np.zeros(k * units + k)])
 
-    def network(point: Floats) -> NetworkModel:
-        slopes, shifts, tops, base = _parts(point, shapes)
-        return NetworkModel(design, slopes, shifts, tops, base, centre)
-
     stop_by = rounds.stop_by
     if stop_by is None:
-        return network(descended(start, _PENALTIES[0], _USUAL_STEPS))
+        point = descended(start, _PENALTIES[0], _USUAL_STEPS)
+        return NetworkModel(design, *_parts(point, shapes), centre)
     held = design(rounds.sets[stop_by].X)
     best, model = start, None
 
     def is_better(point: Floats) -> bool:
         """Whether the held-out loss is smaller than before; if so, keep the network."""
         nonlocal best, model
-        found = network(point.copy())
+        found = NetworkModel(design, *_parts(point.copy(), shapes), centre)
         scores = found.scores_of(held)
         if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
             return False
@@ -88,7 +85,8 @@ def fit(
     for penalty in _PENALTIES:
         descended(best, penalty, _STEPS, is_better)
     if model is None:  # no loss is finite
-        model = network(descended(start, _PENALTIES[0], _USUAL_STEPS))
+        point = descended(start, _PENALTIES[0], _USUAL_STEPS)
+        model = NetworkModel(design, *_parts(point, shapes), centre)
         rounds.best_outputs = model.scores_of(held)
     return model
 
@@ -131,12 +129,12 @@ def _descended(
     return point
 
 
-def _parts(point: Floats, shapes: Shapes) -> list[Floats]:
+def _parts(point: Floats, shapes: Shapes) -> tuple[Floats, Floats, Floats, Floats]:
     """Slopes, shifts, tops and base at a point."""
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    return [
-        part.reshape(shape) for part, shape in zip(np.split(point, ends[:-1]), shapes, strict=True)
-    ]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    found = zip(np.split(point, ends), shapes, strict=True)
+    slopes, shifts, tops, base = (part.reshape(shape) for part, shape in found)
+    return slopes, shifts, tops, base
 
 
 def _loss(

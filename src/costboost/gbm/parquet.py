@@ -363,7 +363,6 @@ class ParquetSource(TrainingRows):
             with _batch_from(start):
                 X = table.select(self.names).to_pandas() if self.shows_features else None
                 costs = self.model._price(given, X, codes)
-                self.model._check_loss(costs)
             matrix = self._matrix_of(table, start) if features else None
             block = PricedRows(matrix, costs, self._weights(table, start)).weighted()
             groups = strata(block.costs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -119,11 +119,10 @@ class Totals:
             costs = costs.take(first)
         codes = costs.codes
         k = len(costs.classes)
-
-        def by_truth(prices: Floats) -> Floats:
-            sums = [np.bincount(codes, w * column, minlength=k) for column in prices.T]
-            return np.stack(sums, axis=1).astype(np.float64)
-
+        price_sums, reduced_sums = (
+            np.stack([np.bincount(codes, w * column, minlength=k) for column in table.T], axis=1)
+            for table in (costs.prices, costs.reduced)
+        )
         weight = np.asarray(np.bincount(codes, w, minlength=k), dtype=np.float64)
         spans = costs.summary
         has_matrices = costs.matrix is not None and costs.matrix.ndim == 3
@@ -132,8 +131,8 @@ class Totals:
             held_out_rows,
             weight,
             float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
-            by_truth(costs.prices),
-            by_truth(costs.reduced),
+            price_sums.astype(np.float64),
+            reduced_sums.astype(np.float64),
             np.tensordot(w, costs.matrix, 1) if has_matrices else None,
             spans.low,
             spans.high,
@@ -220,10 +219,7 @@ def make_folds(
     if n_folds == "auto":
         n_folds = 1 if model.effort == "fast" or is_large else _USUAL_FOLDS
     if n < 2:
-        raise ValueError(
-            f"{owner} needs two rows or more whose sample_weight is above 0, got {n}. Give more "
-            "rows a weight."
-        )
+        raise ValueError(f"{owner} needs two rows or more with a weight above 0, got {n}.")
     alike = strata(rows.costs)
     n_folds = min(int(n_folds), n // 2)
     if groups is not None:
@@ -307,23 +303,30 @@ def _own_folds(
 ) -> list[Split]:
     """The folds of a splitter or of an iterable, checked."""
     if hasattr(cv, "split"):
-        parts: Iterable[Any] = cv.split(X, codes, groups)
-        place = np.arange(len(codes))
-    else:
-        parts = cv
-    found: list[Split] = []
-    for number, (rows, held) in enumerate(parts):
+        cv, place = cv.split(X, codes, groups), np.arange(len(codes))
+    n, found = len(place), list[Split]()
+    for number, pair in enumerate(cv):
         name = f"Fold {number} of the 'cv' parameter of {owner}"
-        train, held_out = (
-            _indices(part, place, f"{name}, {what},")
-            for part, what in ((rows, "training rows"), (held, "held-out rows"))
-        )
+        parts: list[Ints] = []
+        for part, what in zip(pair, ("training rows", "held-out rows"), strict=True):
+            rows = np.asarray(part)
+            if rows.dtype == np.bool_ and rows.shape == (n,):
+                rows = np.flatnonzero(rows)
+            is_index = np.issubdtype(rows.dtype, np.integer) and ((rows >= 0) & (rows < n)).all()
+            kept = place[rows] if is_index and rows.ndim == 1 else np.empty(0, dtype=np.intp)
+            kept = kept[kept >= 0]
+            if not len(kept):
+                raise ValueError(
+                    f"{name}, {what}, must be indices from 0 to {n - 1} or a mask of {n} booleans, "
+                    f"with at least one row that has weight; got {rows!r}."
+                )
+            parts.append(kept)
+        train, held_out = parts
         both = np.intersect1d(train, held_out)
         if len(both):
             raise ValueError(
                 f"{name} holds out {len(both)} of its training rows, such as row "
-                f"{int(np.flatnonzero(place == both[0])[0])}: the estimated score would be too "
-                "high. Leave them out of the training rows."
+                f"{int(np.flatnonzero(place == both[0])[0])}: the estimates would be too good."
             )
         found.append((train, held_out))
     if not found:
@@ -332,33 +335,6 @@ def _own_folds(
             "held-out rows); an iterator can be used once only, so pass a list."
         )
     return found
-
-
-def _indices(part: Any, place: Ints, name: str) -> Ints:
-    """Rows that have weight, from indices or a mask of all rows."""
-    rows = np.asarray(part)
-    n = len(place)
-    if rows.dtype == np.bool_ and rows.shape == (n,):
-        rows = np.flatnonzero(rows)
-    elif rows.ndim != 1 or (len(rows) and not np.issubdtype(rows.dtype, np.integer)):
-        raise ValueError(
-            f"{name} must be indices of rows or a mask of {n} booleans, got an array of "
-            f"{rows.dtype} of shape {rows.shape}. Pass integers, such as those of KFold.split."
-        )
-    strange = rows[(rows < 0) | (rows >= n)] if len(rows) else rows
-    if len(strange):
-        raise ValueError(
-            f"{name} must be indices from 0 to {n - 1}, got {strange[0]}. Make the folds from the "
-            "rows that fit is given."
-        )
-    kept = place[rows.astype(np.intp)]
-    kept = kept[kept >= 0]
-    if not len(kept):
-        raise ValueError(
-            f"{name} must have at least one row with weight, got {len(rows)} rows without. Use "
-            "fewer or larger folds."
-        )
-    return np.asarray(kept)
 
 
 # --- what a fit warns of: the target in X, rows that repeat ---------------------------------------

@@ -101,7 +101,8 @@ def train(rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()) ->
         training.train_members(kinds)
         priced = train_prices(prices, training, end)
     used = [kind for kind in kinds if kind.weight > 0]
-    _warn_of_time(used, model, rows.owner)
+    if model.time_limit is not None:
+        _warn_of_time(used, model.time_limit, rows.owner)
     heads: dict[str, Head] = {target.name: with_models(head, used)}
     # A truth without rows costs what it does on the rows of others.
     mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
@@ -189,14 +190,14 @@ def calibrate_and_estimate(
     model._warn_if_collapsed(taken[""], "give the boosters more rows or rounds", stacklevel=5)
 
 
-def _warn_of_time(used: list[Candidate], model: Any, owner: str) -> None:
+def _warn_of_time(used: list[Candidate], limit: float, owner: str) -> None:
     """Warn if the time did not suffice."""
-    cut = [kind.name for kind in used if kind.note]
-    if cut and model.time_limit is not None:
+    cut = ", ".join(kind.name for kind in used if kind.note)
+    if cut:
         warnings.warn(
-            f"time_limit={model.time_limit:g} of {owner} ended the training of {', '.join(cut)} "
-            "before the held-out loss had stopped falling. Give more time, or set effort='fast' "
-            "for one booster; members_ has the details.",
+            f"time_limit={limit:g} of {owner} ended the training of {cut} before the held-out loss "
+            "had stopped falling. Give more time, or set effort='fast' for one booster; members_ "
+            "has the details.",
             TimeLimitWarning,
             stacklevel=4,
         )
@@ -576,17 +577,18 @@ class Estimate(NamedTuple):
 def _estimated(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
     """What decisions on held-out rows cost, as attributes."""
     costs, weights = held_out.costs, held_out.weights
+    rows = np.arange(len(held_out))
     found: dict[str, Any] = {
-        "estimated_cost_": float(np.average(costs.paid(ways[""]), weights=weights)),
+        "estimated_cost_": float(np.average(costs.prices[rows, ways[""]], weights=weights)),
         "_estimated_rows": float(weights.sum()),
     }
     for name, taken in ways.items():
-        score = estimate_share(costs.regret(taken), costs.reduced, weights)
+        score = estimate_share(costs.reduced[rows, taken], costs.reduced, weights)
         if score is None:  # the best constant decision is perfect: no rows tell how sure that is
             score = Estimate(*[costs.avoidable_share(taken, weights)] * 3)
         found[f"estimated_score_{name}"] = score
         # Savings are not defined where the best constant decision costs nothing or earns.
-        savings = estimate_share(costs.paid(taken), costs.prices, weights)
+        savings = estimate_share(costs.prices[rows, taken], costs.prices, weights)
         if savings is not None:
             found[f"estimated_savings_{name}"] = savings
     return found
