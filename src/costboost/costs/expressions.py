@@ -44,8 +44,12 @@ LONGEST = 2_000
 DEEPEST = 40
 """How deep parentheses, functions, signs and powers may be nested."""
 
-Use: TypeAlias = tuple[str, bool]
-"""A column, and whether it is used as text."""
+
+class Use(NamedTuple):
+    """A step of a program: a column."""
+
+    name: str
+    is_text: bool
 
 
 class _Call(NamedTuple):
@@ -152,9 +156,9 @@ class Expression:
     def __init__(self, text: str) -> None:
         self.text = text
         self._program = _Parser(text).program
-        uses = (step for step in self._program if type(step) is tuple)
-        self._uses: tuple[Use, ...] = tuple(dict.fromkeys(uses))
-        self.columns: tuple[str, ...] = tuple(dict.fromkeys(name for name, _ in self._uses))
+        uses = [step for step in self._program if isinstance(step, Use)]
+        self._uses = tuple(dict.fromkeys(uses))
+        self.columns: tuple[str, ...] = tuple(dict.fromkeys(use.name for use in uses))
 
     def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
         """The price of each row; ``rows``, their numbers, and ``of`` are for messages."""
@@ -176,11 +180,11 @@ class Expression:
     @property
     def has_texts(self) -> bool:
         """Whether it compares a column with a text."""
-        return any(is_text for _, is_text in self._uses)
+        return any(use.is_text for use in self._uses)
 
     def traced(self, columns: Mapping[str, Any]) -> Any:
         """The price of stand-ins for columns of numbers, which see what numpy does to them."""
-        return self._run({use: columns[use[0]] for use in self._uses})
+        return self._run({use: columns[use.name] for use in self._uses})
 
     def _run(self, values: Mapping[Use, Any]) -> Any:
         stack: list[Any] = []
@@ -188,7 +192,7 @@ class Expression:
             if isinstance(step, _Call):
                 stack[-step.n :] = [step.function(*stack[-step.n :])]
             else:
-                stack.append(values[step] if isinstance(step, tuple) else step)
+                stack.append(values[step] if isinstance(step, Use) else step)
         return stack[0]
 
     def _refuse(
@@ -389,8 +393,9 @@ class _Parser:
         return part
 
     def _as_text(self, column: _Part) -> None:
-        name, _ = self.program[column.at]  # type: ignore[misc]
-        self.program[column.at] = (name, True)
+        step = self.program[column.at]
+        assert isinstance(step, Use)
+        self.program[column.at] = step._replace(is_text=True)
 
     def _operand(self) -> _Part:
         sign = self._sign()
@@ -412,7 +417,7 @@ class _Parser:
         self._next += 1
         if kind == "name" and self._take("("):
             return self._function(word)
-        step: float | str | Use = (word, False)
+        step: float | str | Use = Use(word, False)
         if kind in ("number", "text"):
             step = float(word) if kind == "number" else word
         self.program.append(step)

@@ -7,6 +7,7 @@ error that names the parameter, its owner, the rule, what was given and the reme
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeAlias
@@ -25,19 +26,16 @@ from costboost.costs.labels import (
     parameter,
     positive_code,
 )
+from costboost.errors import CostWarning
 
 Texts: TypeAlias = dict[tuple[int, int], str]
 
 # fn, fp, tp and tn as columns are called: cost_fn, FN_cost, "false negative", costFP.
-_SHORT_NAMES = {
-    key: re.compile(rf"(?:costs?[_\-\s]*)?{words}(?:[_\-\s]*costs?)?", re.IGNORECASE)
-    for key, words in {
-        "fn": r"(?:fn|false[_\-\s]?negatives?)",
-        "fp": r"(?:fp|false[_\-\s]?positives?)",
-        "tp": r"(?:tp|true[_\-\s]?positives?)",
-        "tn": r"(?:tn|true[_\-\s]?negatives?)",
-    }.items()
-}
+_SHORT_NAME = re.compile(
+    r"(costs?[_\-\s]*)?(?P<right>t|f|true[_\-\s]?|false[_\-\s]?)(?P<sign>p|n|positives?|negatives?)"
+    r"([_\-\s]*costs?)?",
+    re.IGNORECASE,
+)
 
 NAMING_KEYS = ("positive", "classes")
 """Keys of a mapping of costs that name classes, and are no costs."""
@@ -111,8 +109,7 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
         for part in parts:
             if isinstance(part, RowCosts) and part.names != self.names:
                 raise ValueError(
-                    "Costs of rows with different positive classes or labels cannot be joined. "
-                    "Build them with the same per_row(...)."
+                    "Costs of rows with other positive classes or labels cannot be joined."
                 )
         joined = result.view(RowCosts)
         joined.names = self.names
@@ -186,36 +183,29 @@ def per_row(
     >>> per_row(prices)[:2].labels
     (['ok', 'fraud'], ['accept', 'review'])
     """
-    form: dict[Any, Any]
+    form: dict[Any, Any] = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}
+    known, names = np.array([0, 1]), {"positive": positive}
+    named = names["classes"] = None if classes is None else list(classes)
     if isinstance(fn, Mapping):
         form, known = dict(fn), label_array(named_labels(fn)[0])
-    else:
-        if fp is None:
-            raise ValueError("per_row needs fp, the price of a false alarm. Pass fp=.")
-        form, known = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}, np.array([0, 1])
-    named = None if classes is None else list(classes)
+    elif fp is None:
+        raise ValueError("per_row needs fp, the price of a false alarm. Pass fp=.")
     if X is None and any(isinstance(x, str) for x in form.values()):
         if any(np.ndim(x) for x in form.values()):
             raise ValueError(
                 "per_row got the name of a column and an array, which cannot be joined without X. "
                 "Pass X=, the frame with the column."
             )
-        if not isinstance(fn, Mapping):
-            form = {key: x for key, x in form.items() if key in ("fn", "fp") or x != 0.0}
-        for key, value in (("positive", positive), ("classes", named)):
-            form |= {} if value is None else {key: value}
-        return form
+        form = {key: x for key, x in form.items() if key not in ("tp", "tn") or x != 0.0}
+        return form | {key: label for key, label in names.items() if label is not None}
     indexed = [x for x in (X, *form.values()) if hasattr(getattr(x, "index", None), "get_indexer")]
     size = n if X is None else len(X)
-    reader = Reader(
-        known, "costs", "per_row", n_samples=size, X=X if X is not None else next(iter(indexed), X)
-    )
-    matrix, decisions, _ = reader.matrix(form)
+    table = X if X is not None else next(iter(indexed), None)
+    matrix, decisions, _ = Reader(known, "costs", "per_row", None, size, table).matrix(form)
     if matrix.ndim == 2:
         if size is None:
             raise ValueError(
-                "per_row got only single numbers, so the number of rows is unknown. Pass n=, or "
-                "the same costs for all rows as cost_matrix=."
+                "per_row got only single numbers, so the number of rows is unknown. Pass n=."
             )
         matrix = np.repeat(matrix[None], size, axis=0)
     costs = matrix.view(RowCosts)
@@ -245,21 +235,19 @@ def row_costs(
     # Anything else is returned as it is, also a frame whose columns are known decisions.
     if not is_frame(costs) or set(costs.columns) <= {*labels}:
         return costs
-    found = {
-        column: key
-        for column in costs.columns
-        for key, name in _SHORT_NAMES.items()
-        if name.fullmatch(str(column).strip())
+    read = {column: _SHORT_NAME.fullmatch(str(column).strip()) for column in costs.columns}
+    short = {
+        (found["right"][0] + found["sign"][0]).lower(): costs[column]
+        for column, found in read.items()
+        if found
     }
-    if not found:
+    if not short:
         return costs
-    if len(found) < len(costs.columns) or len(set(found.values())) < len(found):
+    if len(short) < len(costs.columns):
         raise ValueError(
             f"{start} must have the columns 'fn' and 'fp', and 'tp' and 'tn' if needed, each once, "
-            f"or a column per decision; got {listed(costs.columns)}. Drop the other columns, or "
-            "name all columns after the decisions."
+            f"or a column per decision; got {listed(costs.columns)}. Drop the other columns."
         )
-    short = {key: costs[column] for column, key in found.items()}
     return short if positive is None else {**short, "positive": positive}
 
 
@@ -276,8 +264,7 @@ def aligned(values: Any, rows: Any, start: str, *, some: bool = False) -> Any:
             return values.iloc[places] if hasattr(values, "iloc") else values[places]
     raise ValueError(
         f"{start} must have the index of the rows it belongs to, in any order; its index has other "
-        "or repeated labels, so it may be of other rows. Take it from the same rows, or pass "
-        ".to_numpy() if its order is right."
+        "or repeated labels. Take it from the same rows, or pass .to_numpy() if its order is right."
     )
 
 
@@ -359,10 +346,7 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ValueError(
-            f"{rule} in a rectangular array, got {type(value).__name__} with rows of different "
-            "lengths. Give every row the same number of entries."
-        ) from None
+        raise ValueError(f"{rule} in a rectangular array, got rows of other lengths.") from None
     if array.dtype.kind not in "fiubO":
         raise TypeError(f"{rule}, got an array of dtype {array.dtype}. Convert it to float.")
     try:
@@ -370,14 +354,10 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
     except (TypeError, ValueError, OverflowError):
         for place, entry in np.ndenumerate(array):
             refuse_uncertain(entry, name, owner)
-            try:
-                float(entry)
-            except OverflowError:
-                raise ValueError(
-                    f"{rule} of at most {LARGEST:g} in size, got one of {len(str(entry))} digits. "
-                    "Pass costs in another unit."
-                ) from None
-            except (TypeError, ValueError):
+            if isinstance(entry, int) and abs(entry) > LARGEST:
+                entry = f"one of {len(str(entry))} digits"
+                raise ValueError(f"{rule} of at most {LARGEST:g} in size, got {entry}.") from None
+            if not is_number(entry):
                 at = f" at {place if len(place) > 1 else place[0]}" if place else ""
                 raise ValueError(f"{rule}, got {entry!r}{at}. Replace it by a number.") from None
         raise
@@ -391,28 +371,6 @@ def refuse_uncertain(entry: object, name: str, owner: str) -> None:
             "Uncertain costs are taken by CostBoostClassifier; elsewhere pass the mean costs, "
             "costboost.costs.scenarios(...).expected."
         )
-
-
-def check_finite(
-    array: Floats, name: str, owner: str, classes: AnyArray, decisions: AnyArray
-) -> None:
-    """Refuse NaN and infinity, and say where the first one stands."""
-    # ``array`` is (k, d) or (n, k, d), truth by decision; else its first axis is the rows.
-    finite = np.abs(array) <= LARGEST  # False for NaN
-    if finite.all():
-        return
-    where = tuple(int(i) for i in np.argwhere(~finite)[0])
-    place = f"row {where[0]}"
-    is_table = array.shape[-2:] == (len(classes), len(decisions))
-    if is_table and (array.ndim == 3 or name == "cost_matrix"):
-        decision, truth = decisions.tolist()[where[-1]], classes.tolist()[where[-2]]
-        on_row = f" on row {where[0]}" if array.ndim == 3 else ""
-        place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
-    raise ValueError(
-        f"{parameter(name, owner)} must be finite and at most {LARGEST:g} in size, got "
-        f"{array[where]} for {place}. Replace it by a number; forbid a decision with a large cost "
-        "instead of infinity."
-    )
 
 
 def object_array(form: Any) -> AnyArray:
@@ -459,27 +417,24 @@ def _row_labels(frame: Any) -> tuple[list[Any], bool]:
 def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]:
     """Row labels, column labels and cells of a labelled pandas or polars frame."""
     columns, (truths, is_first) = list(frame.columns), _row_labels(frame)
-    truth_name = columns[0] if is_first else getattr(getattr(frame, "index", None), "name", None)
+    names = [getattr(getattr(frame, axis, None), "name", None) for axis in ("index", "columns")]
     if is_first:
-        columns = columns[1:]
+        names[0], *columns = columns
         frame = frame[columns]
     if not truths:
         raise ValueError(
-            f"{start} is a frame without an index, so its first column must hold the true class "
-            f"and each other column the decision it is named after; got {len(frame)} rows and the "
-            f"columns {listed(columns)}. Add the column of true classes."
+            f"{start} is a frame without an index, so its first column must hold the true class; "
+            f"got {len(frame)} rows and the columns {listed(columns)}. Add that column."
         )
     if columns == list(range(len(columns))) and any(isinstance(x, str) for x in truths):
         raise ValueError(
             f"{start} is a frame whose rows are named {listed(truths)}, but whose columns have no "
             f"names, only the numbers {listed(columns)}. Name the columns after the decisions."
         )
-    column_name = getattr(getattr(frame, "columns", None), "name", None)
-    if _says(truth_name, _DECISION_WORDS) or _says(column_name, _TRUTH_WORDS):
+    if _says(names[0], _DECISION_WORDS) or _says(names[1], _TRUTH_WORDS):
         raise ValueError(
-            f"{start} is a frame whose rows are named {truth_name!r} and whose columns are named "
-            f"{column_name!r}: it has the decision in its rows. Rows are the truth and columns the "
-            "decision: pass its transpose, .T."
+            f"{start} is a frame whose axes are named {names}: it has the decision in its rows. "
+            "Rows are the truth and columns the decision: pass its transpose, .T."
         )
     return truths, columns, np.asarray(frame.to_numpy(), dtype=object)
 
@@ -516,12 +471,7 @@ class Reader:
             form = self._called(form)
         if form is None:
             return 1.0 - np.eye(len(self.classes)), self.classes, {}
-        if isinstance(form, str | bytes):
-            raise TypeError(
-                f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
-                f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
-            )
-        names = self.columns
+        names = self.classes if self.decisions is None else self.decisions
         if isinstance(form, RowCosts) and form.ndim == 3:
             rows = np.asarray(form if form.index is None else aligned(form, self.X, self.start))
             coded = self if form.classes is None else self._decoded(form.classes)
@@ -536,6 +486,11 @@ class Reader:
                 form = rows[:, ::-1, ::-1]
         if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
             matrix = np.asarray(form, dtype=np.float64)
+        elif isinstance(form, str | bytes):
+            raise TypeError(
+                f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
+                f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
+            )
         else:
             refuse_uncertain(form, self.name, self.owner)
             if isinstance(form, Mapping) or is_frame(form) or _holds_text(form):
@@ -546,10 +501,12 @@ class Reader:
                 f"{self.start} must be one matrix for all rows, got shape {matrix.shape}. "
                 "Matrices of single rows go into costs=, at fit, predict or score."
             )
-        is_sound = matrix.shape[-2:] == (len(self.classes), len(names)) and matrix.ndim in (2, 3)
-        if not is_sound or (matrix.ndim == 3 and self.n_samples not in (None, len(matrix))):
+        n = len(matrix) if self.n_samples is None and matrix.ndim else self.n_samples
+        k, d = len(self.classes), len(names)
+        if matrix.shape not in ((k, d), (n, k, d)):
             self._refuse_shape(matrix.shape)
-        check_finite(matrix, self.name, self.owner, self.classes, names)
+        if not (np.abs(matrix) <= LARGEST).all():  # NaN is not
+            self._refuse_infinite(matrix, names)
         return (matrix.copy() if matrix.ndim == 2 else matrix), names, {}
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
@@ -564,9 +521,9 @@ class Reader:
             known = [*self.classes.tolist(), *self.columns.tolist()]
             if row_costs(form, known, start=self.start) is not form:
                 raise ValueError(
-                    f"{self.start} must be one matrix for all rows, truth by decision, got a frame "
-                    f"with the columns {listed(form.columns)}, which are costs of single rows. "
-                    "Pass it as costs= at fit, predict or score."
+                    f"{self.start} must be one matrix for all rows, got a frame with the columns "
+                    f"{listed(form.columns)}, costs of single rows. Pass it as costs= at fit, "
+                    "predict or score."
                 )
             truths, columns, cells = _open_frame(form, self.start)
             return self.labelled(cells, truths, columns)
@@ -600,19 +557,18 @@ class Reader:
             )
         result = form(self.X)
         if not isinstance(result, Mapping) and np.ndim(result) != 3:
-            k, d = len(self.classes), len(self.columns)
-            n = "n" if self.n_samples is None else self.n_samples
+            shape = (self.n_samples or len(self.X), len(self.classes), len(self.columns))
             raise ValueError(
-                f"{self.start} must return one matrix per row, truth by decision: shape "
-                f"({n}, {k}, {d}), got {np.shape(result)}. A mapping {{(truth, decision): prices}} "
-                "will do as well."
+                f"{self.start} must return one matrix per row, truth by decision: shape {shape}, "
+                f"or a mapping {{(truth, decision): prices}}; got {np.shape(result)}."
             )
         return result
 
     def _refuse_shape(self, shape: tuple[int, ...]) -> NoReturn:
-        k, d, n = len(self.classes), len(self.columns), self.n_samples
+        k, d, n = len(self.classes), len(self.columns), self.n_samples or "n"
         known, decisions = self.classes.tolist(), self.columns.tolist()
         stated = "" if decisions == known else f" and the decisions {listed(decisions)}"
+        remedy = "Give a row to every true class and a column to every decision, in their order."
         if len(shape) == 3 and shape[1:] == (k, d):
             remedy = f"X has {n} rows: take the costs from the same rows."
         elif k != d and shape[-2:] == (d, k):
@@ -620,19 +576,26 @@ class Reader:
         elif len(shape) in (2, 3) and shape[-2] == k and self.decisions is None:
             remedy = (
                 "Columns that are not the classes need names: pass a labelled frame, or a mapping "
-                "{(truth, decision): cost} whose costs are numbers, arrays or expressions."
+                "{(truth, decision): cost}."
             )
-        elif len(shape) == 3:
-            remedy = "costboost.costs.per_row({(truth, decision): prices, ...}) builds it."
-        else:
-            remedy = (
-                "Give one row per true class and one column per decision, in the order of the "
-                "classes."
-            )
-        wanted = f"({k}, {d})" if len(shape) != 3 else f"({'n' if n is None else n}, {k}, {d})"
         raise ValueError(
-            f"{self.start} must have shape {wanted} for the classes {listed(known)}{stated}, got "
-            f"{shape}. {remedy}"
+            f"{self.start} must have shape {f'({n}, ' if len(shape) == 3 else '('}{k}, {d}) for "
+            f"the classes {listed(known)}{stated}, got {shape}. {remedy}"
+        )
+
+    def _refuse_infinite(self, array: Floats, decisions: AnyArray) -> NoReturn:
+        """Say where the first number stands that is NaN, infinite or huge."""
+        # ``array`` is (k, d) or (n, k, d), truth by decision, or prices of rows.
+        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
+        place = f"row {where[0]}"
+        is_table = array.shape[-2:] == (len(self.classes), len(decisions))
+        if is_table and (array.ndim == 3 or self.name == "cost_matrix"):
+            decision, truth = decisions.tolist()[where[-1]], self.classes.tolist()[where[-2]]
+            on_row = f" on row {where[0]}" if array.ndim == 3 else ""
+            place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
+        raise ValueError(
+            f"{self.start} must be finite and at most {LARGEST:g} in size, got {array[where]} for "
+            f"{place}. Forbid a decision by a large cost instead of infinity."
         )
 
     # -- labelled forms -------------------------------------------------------------------------
@@ -654,8 +617,7 @@ class Reader:
         if set(wanted) != set(given):
             raise ValueError(
                 f"{self.start} must price the decisions {listed(wanted)} that the model was fitted "
-                f"with, got {listed(given)}. Give a column to each, or fit anew with other "
-                "decisions."
+                f"with, got {listed(given)}. Give a column to each, or fit anew."
             )
         return cells[..., [given.index(x) for x in wanted]], self.decisions
 
@@ -663,12 +625,11 @@ class Reader:
         others = [key for key in mapping if not (isinstance(key, tuple) and len(key) == 2)]
         strange = [key for key in others if key not in SHORT_KEYS] or others
         if strange:
-            what = "keys" if len(strange) > 1 else "key"
             hint = nearest(str(strange[0]).lower(), SHORT_KEYS)
+            keys = f"key{'s' * (len(strange) > 1)} {listed(strange)[1:-1]}"
             raise ValueError(
-                f"{self.start} has the unknown {what} {listed(strange)[1:-1]}{hint} Write "
-                "{(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...} with 'tp', "
-                "'tn' and 'positive' if needed."
+                f"{self.start} has the unknown {keys}{hint} "
+                "Write {(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
             )
         known = self.classes.tolist()
 
@@ -691,8 +652,7 @@ class Reader:
             raise ValueError(
                 f"{self.start} must give a cost to every pair (truth, decision) of different "
                 f"labels; {listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing."
-                f"{hint} The classes are {listed(known)}. Add the pairs, or correct the labels "
-                "(right decisions may be left out: they cost 0)."
+                f"{hint} The classes are {listed(known)}. Add the pairs, or correct the labels."
             )
         cells = np.empty((len(truths), len(decisions)), dtype=object)
         for i, j in np.ndindex(*cells.shape):
@@ -704,19 +664,18 @@ class Reader:
         if len(known) != 2:
             raise ValueError(
                 f"{self.start} may use the keys 'fn' and 'fp' for two classes only, and there are "
-                f"{len(known)}: {listed(known)}. Write {{(truth, decision): cost}} or a matrix."
+                f"{len(known)}. Write {{(truth, decision): cost}} or a matrix."
             )
         missing = [key for key in ("fn", "fp") if key not in mapping]
         if missing:
             raise ValueError(
                 f"{self.start} must give both 'fn' (the price of a miss) and 'fp' (the price of a "
-                f"false alarm), got {listed(mapping)[1:-1]} alone. Add {missing[0]!r}."
+                f"false alarm). Add {missing[0]!r}."
             )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
         cells = np.empty((2, 2), dtype=object)
-        for key, place in (("fn", (p, 1 - p)), ("fp", (1 - p, p)), ("tp", (p, p))):
-            cells[place] = mapping.get(key, 0.0)
-        cells[1 - p, 1 - p] = mapping.get("tn", 0.0)
+        for key, truth, decision in (("tn", 0, 0), ("fp", 0, 1), ("fn", 1, 0), ("tp", 1, 1)):
+            cells[truth ^ 1 - p, decision ^ 1 - p] = mapping.get(key, 0.0)
         return self._in_known_order(cells, self.classes)
 
     # -- cells ----------------------------------------------------------------------------------
@@ -731,13 +690,14 @@ class Reader:
         if len(sizes | ({self.n_samples} - {None} if sizes else set())) > 1:
             raise ValueError(
                 f"{self.start} must give one price per row, {self.n_samples or 'n'} of them, got "
-                f"arrays of length {listed(sorted(sizes))}. Take the prices from the same rows as "
-                'X; an expression over columns, such as "amount + 15", fits any rows.'
+                f"arrays of length {listed(sorted(sizes))}. Take the prices from the same rows, or "
+                'write an expression over columns, such as "amount + 15".'
             )
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
-        check_finite(matrix, self.name, self.owner, self.classes, decisions)
+        if not (np.abs(matrix) <= LARGEST).all():
+            self._refuse_infinite(matrix, decisions)
         return matrix, decisions, texts
 
     def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
@@ -761,7 +721,7 @@ class Reader:
         if values.ndim > 1:
             raise ValueError(
                 f"{self.start} must hold a number or an array of shape (n,) {place}, got shape "
-                f"{values.shape}. Flatten it."
+                f"{values.shape}."
             )
         return values if values.ndim else float(values)
 
@@ -789,14 +749,13 @@ class Reader:
             raise ValueError(
                 f"{self.start} must have shape (n, {k}, {d}), truth by decision, or ({k}, {d}), "
                 f"because the truth is unknown here; got {shape}. Prices of decisions need the "
-                "truth: pass what costboost.costs.per_row builds, or for two classes a frame with "
-                "the columns 'fn' and 'fp'."
+                "truth: use costboost.costs.per_row, or a frame with the columns 'fn' and 'fp'."
             )
         if is_matrix and len(shape) == 2 and len(codes) == k:
             raise ValueError(
                 f"{self.start} of shape {shape} may be one matrix or the prices of {k} rows, "
-                "because there are as many rows as classes. Pass a matrix as cost_matrix= or as a "
-                f"mapping, prices as one matrix per row, shape ({k}, {k}, {d})."
+                "because there are as many rows as classes. Pass a matrix as cost_matrix=, prices "
+                f"as one matrix per row, shape ({k}, {k}, {d})."
             )
         return not is_matrix
 
@@ -804,38 +763,41 @@ class Reader:
         """Prices (n, d) of rows, given as (n, d) or as (n,), the price of an error; decisions."""
         n, classes, decisions = len(codes), self.classes, self.columns
         costs = aligned(costs, self.X, self.start)
-        array = as_floats(costs.to_numpy() if is_frame(costs) else costs, self.name, self.owner)
         labels = list(costs.columns) if is_frame(costs) else []
-        if array.shape == (n,):
-            if self.decisions is not None and not np.array_equal(self.decisions, classes):
-                raise ValueError(
-                    f"{self.start} of shape (n,) is the price of an error, but the decisions "
-                    f"{listed(self.decisions.tolist())} are not the classes, so none of them is "
-                    "the error. Pass shape (n, d), the price of each decision."
-                )
-            check_finite(array, self.name, self.owner, classes, decisions)
-            array = np.repeat(array[:, None], len(classes), axis=1)
-            array[np.arange(n), codes] = 0.0
-            return array, classes
+        array = as_floats(costs.to_numpy() if is_frame(costs) else costs, self.name, self.owner)
+        is_error = array.shape == (n,)
         if array.ndim == 2 and len(array) == n and labels not in ([], [*range(len(decisions))]):
-            decisions, _, places = arranged(
-                classes.tolist(), labels, classes, self.start, self.as_classes
-            )
+            truths = classes.tolist()
+            decisions, _, places = arranged(truths, labels, classes, self.start, self.as_classes)
             array, decisions = self._in_known_order(array[:, places], decisions)
-        elif array.shape != (n, len(decisions)):
+        elif not is_error and array.shape != (n, len(decisions)):
             k, d = len(classes), len(decisions)
-            remedy = (
-                f"X has {n} rows: take the costs from the same rows."
-                if array.ndim in (1, 2) and len(array) != n
-                else "Name other decisions by the columns of a frame."
-            )
             raise ValueError(
                 f"{self.start} must have shape ({n}, {k}, {d}), a matrix per row; ({n}, {d}), the "
                 f"price of each decision per row; ({n},), the price of an error per row; or "
-                f"({k}, {d}), one matrix; got {array.shape}. {remedy}"
+                f"({k}, {d}), one matrix; got {array.shape}. Take the costs from the same rows as "
+                "X; name other decisions by the columns of a frame."
             )
-        check_finite(array, self.name, self.owner, classes, decisions)
-        return array, decisions
+        if not (np.abs(array) <= LARGEST).all():
+            self._refuse_infinite(array, decisions)
+        if not is_error:
+            return array, decisions
+        if not np.array_equal(decisions, classes):
+            raise ValueError(
+                f"{self.start} of shape (n,) is the price of an error, but the decisions "
+                f"{listed(decisions.tolist())} are not the classes. Pass shape (n, d), the price "
+                "of each decision."
+            )
+        if array.min(initial=0.0) < 0:
+            warnings.warn(
+                f"{self.start} of shape (n,) is the price of an error, and {array.min():g} is "
+                "negative: check the sign. Pass shape (n, d) if an error earns.",
+                CostWarning,
+                stacklevel=4,
+            )
+        array = np.repeat(array[:, None], len(classes), axis=1)
+        array[np.arange(n), codes] = 0.0
+        return array, classes
 
 
 def _holds_text(form: Any) -> bool:

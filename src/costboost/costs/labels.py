@@ -54,14 +54,9 @@ def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
     # Names of columns are often text where the classes are not (always so in polars), so a text
     # also stands for the class that prints like it.
     known = classes.tolist()
-    exact = {label: i for i, label in enumerate(known)}
-    printed = {str(label): i for i, label in enumerate(known)}
-    return [
-        exact.get(x, printed.get(x, -1) if isinstance(x, str) else -1)
-        if isinstance(x, Hashable)
-        else -1
-        for x in labels
-    ]
+    places: dict[Any, int] = {str(label): i for i, label in enumerate(known)}
+    places |= {label: i for i, label in enumerate(known)}
+    return [places.get(x, -1) if isinstance(x, Hashable) else -1 for x in labels]
 
 
 def distinct(array: AnyArray, start: str, key: Any = None) -> tuple[AnyArray, Ints]:
@@ -73,7 +68,7 @@ def distinct(array: AnyArray, start: str, key: Any = None) -> tuple[AnyArray, In
         found = sorted(set(values), key=key)
     except TypeError as error:
         raise ValueError(
-            f"{start} must hold labels of one type, got a mixture ({error}). Convert them to text."
+            f"{start} must hold labels of one type ({error}). Convert them to text."
         ) from error
     index = {value: i for i, value in enumerate(found)}
     codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
@@ -87,7 +82,7 @@ def grouped(groups: Any, n: int, name: str, owner: str) -> tuple[AnyArray, Ints]
     if missing:
         raise ValueError(
             f"{parameter(name, owner)} must name a group for every row; {len(missing)} rows have "
-            f"none, first row {missing[0]}. Name a group for them or drop them."
+            f"none, first row {missing[0]}."
         )
     return distinct(array, parameter(name, owner), lambda value: (type(value).__name__, value))
 
@@ -151,61 +146,41 @@ def arranged(
     absent = [x for x, i in zip(truths, truth_codes, strict=True) if i < 0]
     if missing and set(range(len(known))) <= set(column_codes):
         raise ValueError(
-            f"{start} must have a row for every class {listed(known)} and a column for every "
-            f"decision, but its rows are {listed(truths)} and its columns {listed(columns)}. It "
-            "looks transposed: rows are the truth, columns the decision. Pass its transpose, .T, "
-            "or {(truth, decision): cost}."
+            f"{start} must have a row for every class {listed(known)}, but its rows are "
+            f"{listed(truths)} and its columns {listed(columns)}. It looks transposed: rows are "
+            "the truth, columns the decision. Pass its transpose, .T, or {(truth, decision): cost}."
         )
     if missing:
-        encoded = encoded_hint(known, truths)
         also = f" and name the unknown {listed(absent)}" if absent else ""
         raise ValueError(
             f"{start} must name the classes {listed(known)} in its rows (the truth), in any order: "
             f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} "
-            f"{encoded or 'Relabel it: rows = truth, columns = decision.'}"
+            f"{encoded_hint(known, truths) or 'Relabel it: rows = truth, columns = decision.'}"
         )
-    for what, codes, labels in (("rows", truth_codes, truths), ("columns", column_codes, columns)):
-        found = [x if i < 0 else known[i] for x, i in zip(labels, codes, strict=True)]
-        if len(set(found)) < len(found):
+    for what, given, codes in (("rows", truths, truth_codes), ("columns", columns, column_codes)):
+        labels = [x if i < 0 else known[i] for x, i in zip(given, codes, strict=True)]
+        if len(set(labels)) < len(labels):
             raise ValueError(
-                f"{start} must name each label once in its {what}, got {listed(labels)}. Drop the "
-                "repeated one."
+                f"{start} must name each label once in its {what}, got {listed(given)}."
             )
     rows = [truth_codes.index(i) for i in range(len(known))]
-    decisions, places = _decisions(columns, column_codes, set(absent), classes, start, as_classes)
-    return decisions, rows, places
-
-
-def _decisions(
-    columns: Sequence[Any],
-    codes: list[int],
-    absent: set[Any],
-    classes: AnyArray,
-    start: str,
-    as_classes: bool,
-) -> tuple[AnyArray, list[int]]:
-    """The decisions and their columns."""
-    known = classes.tolist()
-    extra = [x for x, i in zip(columns, codes, strict=True) if i < 0]
-    lacking = [label for i, label in enumerate(known) if i not in codes]
+    extra = [x for x, i in zip(columns, column_codes, strict=True) if i < 0]
+    lacking = [label for i, label in enumerate(known) if i not in column_codes]
     for label in extra:
         near = nearest(label, lacking)
         if near != "." and label not in absent:
             raise ValueError(
                 f"{start} names the decision {label!r} in its columns and lacks "
-                f"{listed(lacking)}{near} If {label!r} is meant as a decision of its own, rename "
-                "it so that it is not taken for a misspelt class."
+                f"{listed(lacking)}{near} If it is a decision of its own, rename it."
             )
     are_classes = len(lacking) < len(known) and all(x in absent for x in extra)
     if lacking and are_classes:
         raise ValueError(
             f"{start} must name exactly the classes {listed(known)} in its columns (the decision), "
-            f"in any order: they lack {listed(lacking)}. Add those columns, or give the decisions "
-            "names of their own."
+            f"in any order: they lack {listed(lacking)}. Add those columns."
         )
     if are_classes and (as_classes or not extra):
-        return classes, [codes.index(i) for i in range(len(known))]
-    labels = [x if i < 0 else known[i] for x, i in zip(columns, codes, strict=True)]
+        return classes, rows, [column_codes.index(i) for i in range(len(known))]
     if as_classes:
         raise ValueError(
             f"{start} has the decisions {listed(labels)}, and this algorithm decides only for the "
@@ -213,14 +188,12 @@ def _decisions(
             "LpCSBClassifier, which take any decisions."
         )
     if len(labels) < 2:
-        raise ValueError(
-            f"{start} must have two decisions or more, got {listed(labels)}. Add a column."
-        )
+        raise ValueError(f"{start} must have two decisions or more, got {listed(labels)}.")
     places = list(range(len(labels)))
     if are_classes:  # all decisions are classes, of which some have no rows of data
         with suppress(TypeError):  # labels of several types have no order but their own
             places.sort(key=lambda j: labels[j])
-    return label_array([labels[j] for j in places]), places
+    return label_array([labels[j] for j in places]), rows, places
 
 
 def encoded_hint(known: Sequence[Any], labels: Sequence[Any]) -> str:

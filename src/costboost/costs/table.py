@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import checked_codes, label_array, listed
 from costboost.costs.uncertain import scenarios
-from costboost.costs.words import CostSummary, in_words
+from costboost.costs.words import CostSummary
 from costboost.errors import CostWarning
 
 ArrayT = TypeVar("ArrayT", bound=AnyArray)
@@ -98,30 +98,28 @@ class Costs:
         prices: Floats | None = None,
         texts: Mapping[tuple[int, int], str] | None = None,
     ) -> None:
-        if (matrix is None) == (prices is None):
-            raise ValueError("Costs needs a matrix or prices, and not both.")
-        if prices is not None and codes is None:
-            raise ValueError("Costs needs the truth of the rows, codes, to take their prices.")
+        if (matrix is None) == (prices is None) or (matrix is None and codes is None):
+            raise ValueError(
+                "Costs needs a matrix, or prices and the truth of their rows, codes; not both."
+            )
         self.classes: AnyArray = np.asarray(classes)
         self.decisions: AnyArray = self.classes if decisions is None else np.asarray(decisions)
+        given = np.asarray(prices if matrix is None else matrix, dtype=np.float64).view()
+        given.flags.writeable = False
         # Any, because it is None where only prices are known.
-        self.matrix: Floats | Any = None
-        if matrix is not None:
-            self.matrix = np.asarray(matrix, dtype=np.float64).view()
-            self.matrix.flags.writeable = False
+        self.matrix: Floats | Any = None if matrix is None else given
+        if matrix is None:
+            self._given_prices = given
         if codes is not None:
             self.codes = np.asarray(codes, dtype=np.intp)
-        if prices is not None:
-            self._given_prices = frozen(prices)
         self.texts = dict(texts or {})
-        shape, k, d = self._given.shape, len(self.classes), len(self.decisions)
-        wanted = (d,) if matrix is None else (k, d)
-        rows = () if len(shape) == len(wanted) else shape[:1]
-        if (*rows, *wanted) != shape or (rows and self.codes is not None and len(self) != shape[0]):
+        k, d = len(self.classes), len(self.decisions)
+        n = given.shape[:1] if codes is None else self.codes.shape
+        if given.shape not in ([(*n, d)] if matrix is None else [(k, d), (*n, k, d)]):
             raise ValueError(
                 f"Costs of {k} classes and {d} decisions need a matrix of shape ({k}, {d}) or "
                 f"(n, {k}, {d}), truth by decision, or prices of shape (n, {d}), of as many rows "
-                f"as codes; got {shape}."
+                f"as codes; got {given.shape}."
             )
 
     @staticmethod
@@ -211,38 +209,35 @@ class Costs:
             X,
             as_classes,
         )
-        if is_frame(costs):
-            known = [*reader.classes.tolist(), *reader.columns.tolist()]
-            given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
-        if means:
-            given = scenarios(given).expected
-        if isinstance(given, Costs):
-            if given.is_per_row:
-                raise ValueError(
-                    f"{reader.start} must be one matrix for all rows, got Costs of single rows. "
-                    "Pass their .matrix as costs=."
-                )
-            matrix, names = reader.labelled(
-                given.matrix, given.classes.tolist(), given.decisions.tolist()
-            )
-            return Costs(reader.classes, matrix, names, codes=truth)
-        has_prices = costs is not None and reader.are_prices(given, truth)
-        if has_prices and truth is not None:
-            prices, names = reader.prices(given, truth)
-            if np.ndim(given) == 1 and prices.min(initial=0.0) < 0:
-                warnings.warn(
-                    f"{reader.start} of shape (n,) is the price of an error, and {prices.min():g} "
-                    "is negative: there the error is taken for the best decision. Pass shape "
-                    "(n, d) if that is meant, else check the sign.",
-                    CostWarning,
-                    stacklevel=3,
-                )
-            return Costs(reader.classes, None, names, codes=truth, prices=prices)
+        # An array with a matrix per row, the usual form, is checked and taken as it is.
+        if not (isinstance(given, np.ndarray) and given.ndim == 3):
+            if is_frame(costs):
+                known = [*reader.classes.tolist(), *reader.columns.tolist()]
+                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+            if means:
+                given = scenarios(given).expected
+            if isinstance(given, Costs):
+                return given._read_by(reader, truth)
+            are_prices = costs is not None and reader.are_prices(given, truth)
+            if are_prices and truth is not None:
+                prices, names = reader.prices(given, truth)
+                return Costs(reader.classes, None, names, codes=truth, prices=prices)
         matrix, names, texts = reader.matrix(given)
         found = Costs(reader.classes, matrix, names, codes=truth, texts=texts)
         if (matrix.ndim == 2 or truth is not None) and found.decides_classes:
             _warn_if_swapped(matrix, reader)
         return found
+
+    def _read_by(self, reader: Reader, codes: Ints | None) -> Costs:
+        """One matrix for all rows, in the order of other classes and decisions."""
+        if self.is_per_row:
+            raise ValueError(
+                f"{reader.start} must be one matrix for all rows, got Costs of single rows. Pass "
+                "their .matrix as costs=."
+            )
+        labels = self.classes.tolist(), self.decisions.tolist()
+        matrix, names = reader.labelled(self.matrix, *labels)
+        return Costs(reader.classes, matrix, names, codes=codes)
 
     @staticmethod
     def concat(parts: Sequence[Costs]) -> Costs:
@@ -286,13 +281,26 @@ class Costs:
     @cached_property
     def decides_classes(self) -> bool:
         """Whether the decisions are the classes, in the same order."""
-        one, other = self.decisions, self.classes
-        return one is other or one.tolist() == other.tolist()
+        return same_labels(self.decisions, self.classes)
 
     @property
     def summary(self) -> CostSummary:
         """Smallest, mean and largest cost of every pair, in words."""
-        return CostSummary.of(self)
+        low = mean = high = self.matrix
+        if self.is_per_row:
+            # Only rows of a truth can pay its costs.
+            rows = [
+                self.matrix[:, j] if self.codes is None else self.prices[self.codes == j]
+                for j in range(len(self.classes))
+            ]
+            nothing = np.full((3, len(self.decisions)), np.nan)
+            spans = [
+                [own.min(axis=0), own.mean(axis=0), own.max(axis=0)] if len(own) else nothing
+                for own in rows
+            ]
+            low, mean, high = np.stack(spans, axis=1)
+        n = len(self) if self.is_per_row else None
+        return CostSummary(self.classes, self.decisions, low, mean, high, n, self.texts)
 
     def known(self, codes: ArrayLike) -> Costs:
         """The same costs once the truth of each row is known.
@@ -315,10 +323,9 @@ class Costs:
         return self._with(matrix=self._table, codes=None)
 
     def _with(self, **changes: Any) -> Costs:
-        given = {"codes": self.codes, "prices": self._given_prices, "texts": self.texts}
-        return Costs(
-            self.classes, decisions=self.decisions, **{"matrix": self.matrix, **given, **changes}
-        )
+        given = {"matrix": self.matrix, "codes": self.codes, "prices": self._given_prices}
+        known = {"decisions": self.decisions, "texts": self.texts}
+        return Costs(self.classes, **{**known, **given, **changes})
 
     @property
     def _table(self) -> Floats:
@@ -342,56 +349,37 @@ class Costs:
         return self.codes
 
     @cached_property
-    def _priced(self) -> Floats:
-        """Prices of the decisions: (k, d) by truth, or (n, d) where they differ from row to row."""
-        if not self.is_per_row:
-            return self.matrix
-        if self._given_prices is not None:
-            return self._given_prices
-        return frozen(self.matrix[self._places, self._truth])
-
-    @property
-    def _places(self) -> Ints:
-        """The row of `_priced` that each row pays."""
-        return np.arange(len(self._truth)) if self.is_per_row else self._truth
-
-    def _by_row(self, table: Floats) -> Floats:
-        return frozen(table if self.is_per_row else table[self._truth])
-
-    @cached_property
     def prices(self) -> Floats:
         """Price of each decision on each row given its truth, (n, d)."""
-        return self._by_row(self._priced)
-
-    @cached_property
-    def _reduced(self) -> Floats:
-        return frozen(self._priced - self._priced.min(axis=1, keepdims=True))
+        if self._given_prices is not None:
+            return self._given_prices
+        rows = (np.arange(len(self._truth)),) if self.is_per_row else ()
+        return frozen(self.matrix[*rows, self._truth])
 
     @cached_property
     def reduced(self) -> Floats:
         """Prices minus the row minimum, (n, d): what a decision costs beyond the cheapest one."""
-        return self._by_row(self._reduced)
+        return frozen(self.prices - self.prices.min(axis=1, keepdims=True))
 
     @cached_property
     def labels(self) -> Ints:
         """Effective label of each row, (n,): its cheapest decision; ties keep the true class."""
-        own = np.arange(len(self.classes))  # the decision named like each class, -1 if none is
-        if not self.decides_classes:
-            places = {label: d for d, label in enumerate(self.decisions.tolist())}
-            own = np.array([places.get(label, -1) for label in self.classes.tolist()])
-        own = own[self._truth] if self.is_per_row else own
-        tied = (own >= 0) & (_taken(self._priced, np.maximum(own, 0)) <= self._priced.min(axis=1))
-        return frozen(np.where(tied, own, self._priced.argmin(axis=1))[self._places])
+        # The decision named like each class, -1 if none is.
+        places = {label: d for d, label in enumerate(self.decisions.tolist())}
+        named = np.array([places.get(label, -1) for label in self.classes.tolist()])
+        own = named[self._truth]
+        is_cheapest = _taken(self.reduced, np.maximum(own, 0)) == 0.0
+        return frozen(np.where(is_cheapest & (own >= 0), own, self.prices.argmin(axis=1)))
 
     @cached_property
     def error_cost(self) -> Floats:
         """Two decisions: what missing the effective label costs on each row, (n,)."""
         if len(self.decisions) != 2:
             raise ValueError(
-                f"error_cost is defined for two decisions, and there are {len(self.decisions)}: "
-                f"{listed(self.decisions.tolist())}. Use reduced, the price of every decision."
+                f"error_cost is defined for two decisions, and there are {len(self.decisions)}. "
+                "Use reduced, the price of every decision."
             )
-        return frozen(np.abs(self._priced[:, 1] - self._priced[:, 0])[self._places])
+        return frozen(np.abs(self.prices[:, 1] - self.prices[:, 0]))
 
     def average(self, weights: Floats | None = None) -> Floats:
         """One (k, d) matrix for all rows: the matrix itself, or its weighted mean over the rows.
@@ -445,7 +433,7 @@ class Costs:
         given = {"codes": self.codes, "prices": self._given_prices}
         if self.is_per_row:
             given["matrix"] = self.matrix
-        return self._with(**{key: x if x is None else x[rows] for key, x in given.items()})
+        return self._with(**{name: x[rows] for name, x in given.items() if x is not None})
 
     def divided(self, unit: float) -> Costs:
         """The same costs in another unit.
@@ -460,12 +448,11 @@ class Costs:
         Costs
             All costs divided by it.
         """
-        return self._mapped(lambda table: np.asarray(table / unit))
+        return self._of(self._given / unit)
 
-    def _mapped(self, function: Callable[[Floats], Floats]) -> Costs:
-        """A function of every cost."""
-        name = "prices" if self.matrix is None else "matrix"
-        return self._with(**{name: function(self._given)}, texts=None)
+    def _of(self, table: Floats) -> Costs:
+        """Other costs in the same form."""
+        return self._with(**{"prices" if self.matrix is None else "matrix": table}, texts=None)
 
     @property
     def _given(self) -> Floats:
@@ -489,15 +476,13 @@ class Costs:
         Costs
             Costs of which only the ratios matter.
         """
-        counted = np.zeros(len(self._reduced), dtype=np.bool_)
-        counted[self._places[used]] = True
-        largest = float(self._reduced[counted].max(initial=0.0))
+        largest = float(self.reduced[used].max(initial=0.0))
         reduced = self._given - self._given.min(axis=-1, keepdims=True)
         # What a row would cost under another truth must not drown what it does cost.
         limit = _LARGEST_RATIO * largest
         capped = np.minimum(reduced, limit) if reduced.max(initial=0.0) > limit else reduced
         scaled = in_range(capped, largest)
-        return self if scaled is reduced else self._mapped(lambda table: scaled)
+        return self if scaled is reduced else self._of(scaled)
 
     # -- what decisions cost while the truth is unknown -----------------------------------------
 
@@ -558,7 +543,7 @@ class Costs:
         array of shape (n,)
             What each row's decision costs, in the user's own (not reduced) prices.
         """
-        return np.asarray(self._priced[self._places, self._decided(decisions)])
+        return _taken(self.prices, self._decided(decisions))
 
     def _decided(self, decisions: ArrayLike) -> Ints:
         return checked_codes(decisions, len(self._truth), len(self.decisions), "decisions", "Costs")
@@ -576,7 +561,7 @@ class Costs:
         array of shape (n,)
             Never negative; 0 for the effective label.
         """
-        return np.asarray(self._reduced[self._places, self._decided(decisions)])
+        return _taken(self.reduced, self._decided(decisions))
 
     def totals(
         self, decisions: ArrayLike, weights: Floats | None = None, *, reduced: bool = False
@@ -601,11 +586,12 @@ class Costs:
         """
         taken = self._decided(decisions)
         k, d = len(self.classes), len(self.decisions)
-        prices = self._reduced if reduced else self._priced
         if not self.is_per_row:  # by outcome: no array of n rows
+            prices = self.matrix - (self.matrix.min(axis=1, keepdims=True) if reduced else 0.0)
             outcomes = np.bincount(self._truth * d + taken, weights, minlength=k * d).reshape(k, d)
             total = (outcomes * prices).sum(axis=0).sum()
             return float(total), (outcomes.sum(axis=1)[:, None] * prices).sum(axis=0)
+        prices = self.reduced if reduced else self.prices
         # Summed in the same order as the decisions taken, so that a constant saves exactly 0.
         constants = np.array([_sum(column, weights) for column in prices.T])
         return _sum(_taken(prices, taken), weights), constants
@@ -639,15 +625,14 @@ class Costs:
         best = float(constants[place])
         rounding = 0.0
         if self._given.min(initial=0.0) < 0:  # profits may cancel costs, but for rounding
-            sizes = usual._mapped(np.abs).totals(decisions, weights)[1]
+            sizes = usual._of(np.abs(usual._given)).totals(decisions, weights)[1]
             rounding = 1e-12 * float(sizes[place])
         if best <= rounding:
             what = "earns money" if best < -rounding else "costs nothing"
             raise ValueError(
-                f"Savings are not defined, because the best constant decision, "
-                f"{self.decisions.tolist()[place]!r}, {what}: there is no cost to take a share of. "
-                "Use costboost.metrics.avoidable_cost_score, the share of the avoidable cost, or "
-                "mean_cost."
+                f"Savings are not defined: the best constant decision, "
+                f"{self.decisions.tolist()[place]!r}, {what}: use avoidable_cost_score, the share "
+                "of the avoidable cost, or mean_cost, of costboost.metrics."
             )
         return 1.0 - cost / best
 
@@ -684,7 +669,7 @@ class Costs:
         return f"<Costs of {labels}: matrix of shape {self.matrix.shape}{rows}>"
 
     def __str__(self) -> str:
-        return in_words(self.summary)
+        return str(self.summary)
 
     def _repr_html_(self) -> str:
         return self.summary._repr_html_()
@@ -756,15 +741,10 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
         return
     j = swapped[0]
     costs, most = (float(table[..., j].max()) for table in (right, mistakes))
-    remedy = (
-        "Rows are the truth and columns the decision: is the matrix transposed, or its columns in "
-        f"another order than the classes {listed(known)}?"
-    )
+    remedy = f"Rows are the truth, columns the decision, both in the order {listed(known)}: is the "
+    remedy += "matrix transposed?"
     if most < 0 <= costs:
-        remedy = (
-            "A negative cost is a profit, so the mistake would be the best decision. Write costs "
-            "without the minus sign; a right decision that earns is a negative tp or tn."
-        )
+        remedy = "A negative cost is a profit: write costs without the minus sign."
     warnings.warn(
         f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
         f"when the truth is {known[j]!r} costs {costs:.6g}, a mistake at most {most:.6g}. {remedy}",

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import Floats
 from costboost.costs.forms import NAMING_KEYS, Uncertain, as_floats, is_frame, object_array
 from costboost.costs.labels import listed, parameter
 
@@ -127,19 +127,17 @@ def interval(low: ArrayLike, high: ArrayLike) -> Interval:
            [25. ,  0. ]])
     """
     bounds = [_checked(value, name, "interval") for name, value in (("low", low), ("high", high))]
-    try:
-        lower, upper = np.broadcast_arrays(*bounds)
-    except ValueError:
+    if bounds[0].shape != bounds[1].shape and all(bound.ndim for bound in bounds):
         raise ValueError(
             "The 'low' and 'high' parameters of interval must have one shape, got "
-            f"{bounds[0].shape} and {bounds[1].shape}. Give both for the same entries."
-        ) from None
+            f"{bounds[0].shape} and {bounds[1].shape}."
+        )
+    lower, upper = np.broadcast_arrays(*bounds)
     if (lower > upper).any():
-        where = tuple(np.argwhere(lower > upper)[0])
-        place = f" at {tuple(int(i) for i in where)}" if where else ""
+        where = tuple(int(i) for i in np.argwhere(lower > upper)[0])
         raise ValueError(
             "The 'low' parameter of interval must not exceed 'high', got "
-            f"{lower[where]:g} > {upper[where]:g}{place}. Swap them."
+            f"{lower[where]:g} > {upper[where]:g}{f' at {where}' if where else ''}. Swap them."
         )
     return Interval(lower, upper)
 
@@ -168,7 +166,7 @@ def samples(values: ArrayLike) -> Samples:
     if array.ndim == 0 or not len(array):
         raise ValueError(
             f"The 'values' parameter of samples must hold at least one sample along its first "
-            f"axis, got shape {array.shape}. Pass a list of values, or a plain number as the cost."
+            f"axis, got shape {array.shape}. Pass a list of values."
         )
     return Samples(array)
 
@@ -177,15 +175,13 @@ def _checked(value: Any, name: str, owner: str) -> Floats:
     """A finite, read-only copy as floats."""
     if is_frame(value) or isinstance(value, Mapping):
         raise TypeError(
-            f"{parameter(name, owner)} must be a number or an array, got "
-            f"{type(value).__name__}, whose labels would be lost. Write the labelled matrix with "
-            f"{owner}(...) as its entries."
+            f"{parameter(name, owner)} must be a number or an array, got {type(value).__name__}, "
+            f"whose labels would be lost. Write {owner}(...) as the entries of it."
         )
     array = as_floats(value, name, owner).copy()
     if not np.isfinite(array).all():
         raise ValueError(
-            f"{parameter(name, owner)} must be finite, got {array[~np.isfinite(array)].flat[0]}. "
-            "Replace it by a number."
+            f"{parameter(name, owner)} must be finite, got {array[~np.isfinite(array)].flat[0]}."
         )
     array.flags.writeable = False
     return array
@@ -266,14 +262,15 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
         if X is None:
             return Scenarios(partial(_mean_of, cost_matrix), None, is_uncertain=False)
         return scenarios(cost_matrix(X))
+    start = parameter("cost_matrix", "scenarios")
     if isinstance(cost_matrix, Interval | Samples):
         if cost_matrix.ndim == 0:
             raise ValueError(
-                f"{parameter('cost_matrix', 'scenarios')} must be a matrix, got the single entry "
-                f'{cost_matrix!r}. Put it into one, as in {{"fn": {cost_matrix!r}, "fp": 1}}.'
+                f"{start} must be a matrix, got the single entry {cost_matrix!r}. Put it into one, "
+                f'as in {{"fn": {cost_matrix!r}, "fp": 1}}.'
             )
-        worst = cost_matrix.draws(_count([cost_matrix]))
-        return Scenarios(cost_matrix.mean, worst, is_uncertain=True)
+        n = len(cost_matrix.values) if isinstance(cost_matrix, Samples) else 1
+        return Scenarios(cost_matrix.mean, cost_matrix.draws(n), is_uncertain=True)
     cells = _cells(cost_matrix)
     entries = [cell for cell in cells if isinstance(cell, Interval | Samples)]
     if not entries:
@@ -281,11 +278,16 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
     for cell in entries:
         if cell.ndim:
             raise ValueError(
-                f"{parameter('cost_matrix', 'scenarios')} must hold single uncertain numbers as "
-                f"its entries, got {cell!r}. Pass numbers to interval and a flat list to samples, "
-                "or pass the whole matrix as one of them."
+                f"{start} must hold single uncertain numbers as its entries, got {cell!r}. Pass "
+                "numbers to interval and a flat list to samples, or the whole matrix as one."
             )
-    n = _count(entries)
+    lengths = sorted({len(entry.values) for entry in entries if isinstance(entry, Samples)})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"{start} must hold samples of one length, because the s-th values of all belong "
+            f"together; got the lengths {listed(lengths)}."
+        )
+    n = lengths[0] if lengths else 1
     # Of each cell its mean and its value in every scenario.
     values = [
         [float(x) for x in (cell.mean, *cell.draws(n))]
@@ -299,22 +301,16 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
 
 def _cells(form: Any) -> list[Any]:
     """The cells that may be uncertain, pairs as intervals; none for an array of plain numbers."""
-    if not isinstance(form, Mapping):
-        return list(_objects(form).flat)
-    return [
-        interval(*value) if isinstance(value, tuple) and len(value) == 2 else value
-        for key, value in form.items()
-        if key not in NAMING_KEYS
-    ]
-
-
-def _objects(form: Any) -> AnyArray:
-    """The cells as an object array; empty if they are plain numbers, or if the form has none."""
-    if is_frame(form):
-        form = form.to_numpy()
-    has_cells = isinstance(form, list | tuple | np.ndarray)
-    array = object_array(form) if has_cells else np.empty(0)
-    return array if array.dtype == object else np.empty(0, dtype=object)
+    if isinstance(form, Mapping):
+        return [
+            interval(*value) if isinstance(value, tuple) and len(value) == 2 else value
+            for key, value in form.items()
+            if key not in NAMING_KEYS
+        ]
+    array = form.to_numpy() if is_frame(form) else form
+    has_cells = isinstance(array, list | tuple | np.ndarray)
+    cells = object_array(array) if has_cells else np.empty(0)
+    return list(cells.flat) if cells.dtype == object else []
 
 
 def _refilled(form: Any, cells: list[Any]) -> Any:
@@ -322,9 +318,9 @@ def _refilled(form: Any, cells: list[Any]) -> Any:
     if isinstance(form, Mapping):
         given = iter(cells)
         return {key: v if key in NAMING_KEYS else next(given) for key, v in form.items()}
-    flat = np.empty(len(cells), dtype=object)
-    flat[:] = cells
-    table: AnyArray = flat.reshape(_objects(form).shape)
+    table = np.empty(len(cells), dtype=object)
+    table[:] = cells
+    table = table.reshape(np.shape(form))
     if not is_frame(form):
         return table
     if hasattr(form, "index"):
@@ -334,15 +330,3 @@ def _refilled(form: Any, cells: list[Any]) -> Any:
         [float(x) if isinstance(x, int | float) else x for x in column] for column in table.T
     ]
     return type(form)(dict(zip(form.columns, columns, strict=True)))
-
-
-def _count(entries: Sequence[Interval | Samples]) -> int:
-    """The number of scenarios."""
-    lengths = sorted({len(entry.values) for entry in entries if isinstance(entry, Samples)})
-    if len(lengths) > 1:
-        raise ValueError(
-            f"{parameter('cost_matrix', 'scenarios')} must hold samples of one length, because the "
-            f"s-th values of all belong together; got the lengths {listed(lengths)}. Draw all "
-            "entries equally often, or use interval(low, high) for some."
-        )
-    return lengths[0] if lengths else 1

@@ -22,7 +22,6 @@ from costboost._typing import Floats
 from costboost._utils import versions
 from costboost._words import percent
 from costboost.columns import need
-from costboost.costs import CostSummary
 from costboost.costs.labels import position
 from costboost.files.container import write_bytes
 from costboost.report import decisions, headline, money, what_if
@@ -278,7 +277,7 @@ def about(case: Case) -> dict[str, Any]:
         "data": data,
         "settings": list(case.settings.items()),
         "versions": [("Python", platform.python_version()), *versions(*PACKAGES).items()],
-        "costs": [line.strip() for line in str(CostSummary.of(case.costs)).splitlines()[1:]],
+        "costs": [line.strip() for line in str(case.costs).splitlines()[1:]],
     }
 
 
