@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-
-import pytest
+from unittest.mock import Mock, call
 
 from helpers.slow import EVERY, SAMPLED, SLOW, TRUST, mark
 
 ROOT = Path(__file__).parent
 
 
-@pytest.mark.parametrize("name", sorted(SLOW | TRUST))
-def test_the_tables_name_tests_that_exist(name: str) -> None:
-    file, _, function = name.partition("[")[0].partition("::")
-    text = (ROOT / file).read_text("utf-8")
-    assert re.search(rf"^def {function or 'test_'}", text, flags=re.MULTILINE), name
-
-
-def test_sampled_folders_exist() -> None:
+def test_the_tables_name_tests_that_exist() -> None:
     assert all((ROOT / folder).is_dir() for folder in SAMPLED)
-
-
-class Item:
-    """A collected test that remembers its markers."""
-
-    def __init__(self, nodeid: str) -> None:
-        self.nodeid = nodeid
-        self.markers: list[str] = []
-
-    def add_marker(self, marker: str) -> None:
-        self.markers.append(marker)
+    for name in sorted(SLOW | TRUST):
+        file, _, function = name.partition("[")[0].partition("::")
+        text = (ROOT / file).read_text("utf-8")
+        assert re.search(rf"^def {function or 'test_'}", text, flags=re.MULTILINE), name
 
 
 def slow(*names: str) -> list[bool]:
-    items = [Item(f"tests/{name}") for name in names]
+    items = [Mock(nodeid=f"tests/{name}") for name in names]
     mark(items)
-    return [item.markers == ["slow"] for item in items]
+    return [item.add_marker.mock_calls == [call("slow")] for item in items]
 
 
 def test_files_and_functions_of_the_table_are_slow() -> None:

@@ -13,16 +13,8 @@ import costboost
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 NAMES = (
-    "choosing",
-    "effort",
-    "gain",
-    "gallery",
-    "notebook",
-    "papers",
-    "pictures",
-    "promises",
-    "scale",
-    "walk",
+    *("choosing", "effort", "gain", "gallery", "notebook", "papers", "pictures", "promises"),
+    *("scale", "walk"),
 )
 MADE = {name: runpy.run_path(str(DOCS / "_pages" / f"{name}.py")) for name in NAMES}
 GAIN, PAPERS, DRAWN, GALLERY = (MADE[one] for one in ("gain", "papers", "pictures", "gallery"))
@@ -90,12 +82,10 @@ def test_weights_that_follow_from_a_loss_have_one_line_per_row(name, lines):
     plt.close(figure)
 
 
-def test_no_page_of_a_paper_is_left_over():
+def test_no_page_is_left_over_and_every_example_is_in_the_gallery():
     written = {path for path in PAPERS["pages"]() if path.parent.name == "algorithms"}
     assert set((DOCS / "algorithms").glob("*.md")) == written
 
-
-def test_gallery_lists_every_example():
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert names == {example.name for example in GALLERY["examples"]()}
 
@@ -135,3 +125,42 @@ def test_the_fair_table_follows_from_the_rows(tmp_path, monkeypatch):
     assert "26 of 27 are worse" in page and "better: AsyBL." in page
     assert "| a, ratio 5 | 1 of 27 | AsyBL | 0.700 | 0.500 |" in page
     assert "`gll` −0.200 (cheaper on 0 of 6)" in page and "no such problem" in page
+
+
+# -- the page on large tables --------------------------------------------------------------------
+
+COMMON = {"cores": "2", "commit": "abc", "load": "0.5"}
+
+
+def measured(method, rows, peak):
+    row = {"method": method, "rows": str(rows), "features": "20", "trees": "50", "seconds": "40"}
+    row |= {"peak_mb": str(peak), "anonymous_mb": str(peak - 100), "mapped_mb": "100"}
+    return row | {"start_mb": "200", "savings": "0.45"} | COMMON
+
+
+def test_the_page_on_large_tables_shows_what_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    page = MADE["scale"]["page"]
+
+    def write(name, *rows):
+        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    assert page().count("Not measured yet: run `make bench-scale`.") == 6
+    write("out_of_core", measured("fit_parquet", 1_000_000, 500))
+    assert "| 1,000,000 | `fit_parquet` |" in page()
+    assert "For every row more" not in page()  # one size gives no growth
+    sizes = (("fit_parquet", 1, 500), ("fit", 1, 700), ("fit", 2, 1200), ("fit_parquet", 11, 900))
+    write("out_of_core", *(measured(name, 1_000_000 * n, peak) for name, n, peak in sizes))
+    names = ("dask_speed", "gbm_speed", "classifier_speed")
+    for name in names:
+        row = {"what": f"rows of {name}", "ours": "6", "rival": "theirs", "theirs": "5"}
+        write(name, {**row, "ratio": "1.2", **COMMON})
+    for words in (
+        *(f"| rows of {name} | 6 | theirs | 5 | 1.2 |" for name in names),
+        "`fit_parquet` takes 42 bytes and `fit` takes 524 bytes",
+        "| 11,000,000 | `fit_parquet` | 40 | 900 |",
+        "| memory of `fit_parquet`, 42 bytes per row | | 42 GB | 42 GB |",
+        "would take 1.0 hours for 50 trees on 2 cores",
+    ):
+        assert words in page()

@@ -43,57 +43,6 @@ def test_relative_links(document: str) -> None:
         assert (ROOT / target).exists(), target
 
 
-def test_the_map_covers_every_package() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    for package in (ROOT / "src" / "costboost").iterdir():
-        if (package / "__init__.py").exists():
-            assert f"`{package.name}/`" in text, package.name
-
-
-def test_the_walks_name_what_is_there() -> None:
-    """Files of the library, and functions or classes of the file that was named last."""
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    walks = text.partition("## Two walks")[2].partition("\n## ")[0]
-    source, found = "", 0
-    for word in re.findall(r"`([\w./]+)`", walks):
-        if word.endswith(".py"):
-            source = (ROOT / "src" / "costboost" / word).read_text("utf-8")
-        else:
-            known = re.search(rf"^\s*(?:def|class) {word}\b", source, flags=re.MULTILINE)
-            found += known is not None
-            assert known or word in ("CostBoostClassifier", "predict", "predict_cost", "score"), (
-                word
-            )
-    assert found > 25
-
-
-def test_commands_exist() -> None:
-    """Commands that the README and the first page call are commands of the program."""
-    from costboost.cli import COMMANDS
-
-    for document in ("docs/index.md", "docs/start.md", "docs/guide/saving.md"):
-        text = (ROOT / document).read_text("utf-8")
-        called = set(re.findall(r"^\$ costboost ([a-z]+)", text, flags=re.MULTILINE))
-        assert called and called <= set(COMMANDS), document
-
-
-def test_make_targets_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    for document in ("README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"):
-        text = (ROOT / document).read_text("utf-8")
-        for target in re.findall(r"(?:^|`|: |\$ )make ([a-z-]+)", text, flags=re.MULTILINE):
-            assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), (document, target)
-
-
-def test_make_run_says_what_to_try_next() -> None:
-    """Three commands that exist, on a file of one's own, after the page that the demo writes."""
-    from costboost.cli import COMMANDS
-
-    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\nrun:")[2].partition("\n\n")[0]
-    told = re.findall(r"/costboost ([a-z]+) ", recipe)
-    assert told == ["demo", "data", "fit", "report"] and set(told) <= set(COMMANDS)
-
-
 def test_the_source_distribution_has_what_developers_need() -> None:
     built = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
     named = {path.removeprefix("/") for path in built["targets"]["sdist"]["include"]}
@@ -105,7 +54,20 @@ def test_the_source_distribution_has_what_developers_need() -> None:
             assert path.name in named | {"pyproject.toml"}, path.name
 
 
-def test_versions_agree() -> None:
-    version = costboost.__version__
-    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
-    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+def test_commands_and_targets_that_pages_name_exist() -> None:
+    from costboost.cli import COMMANDS
+
+    def text(document: str) -> str:
+        return (ROOT / document).read_text("utf-8")
+
+    for document in ("docs/index.md", "docs/start.md", "docs/guide/saving.md"):
+        called = set(re.findall(r"^\$ costboost ([a-z]+)", text(document), flags=re.M))
+        assert called and called <= set(COMMANDS), document
+    for document in ("README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"):
+        for target in re.findall(r"(?:^|`|: |\$ )make ([a-z-]+)", text(document), flags=re.M):
+            assert re.search(rf"^{target}:", text("Makefile"), flags=re.M), (document, target)
+    # After the page that the demo writes: three commands to try on a file of one's own.
+    recipe = text("Makefile").partition("\nrun:")[2].partition("\n\n")[0]
+    assert re.findall(r"/costboost ([a-z]+) ", recipe) == ["demo", "data", "fit", "report"]
+    assert f"\nversion: {costboost.__version__}\n" in text("CITATION.cff")
+    assert f"## [{costboost.__version__}]" in text("CHANGELOG.md")
