@@ -14,9 +14,9 @@ import costboost
 CALL = """
 import numpy as np
 from costboost._numba import jit
-from costboost.learners._kernels import assign_bins
-out = np.empty(3, np.uint8)
-assign_bins(np.array([0.0, 2.0, np.nan]), np.array([1.0]), out)
+from costboost.learners._kernels import histogram
+out = np.zeros((2, 2))
+histogram(np.array([0, 1, 1], np.uint8), np.arange(3.0), np.ones(3), out)
 print(out.tolist())
 print(jit(lambda x: x + 1)(1))  # a function without a source file
 """
@@ -30,7 +30,7 @@ def call(**environment):
         capture_output=True,
         text=True,
     )
-    assert (found.stdout, found.stderr) == ("[0, 1, 2]\n2\n", "")
+    assert (found.stdout, found.stderr) == ("[[0.0, 1.0], [3.0, 2.0]]\n2\n", "")
 
 
 @pytest.mark.slow

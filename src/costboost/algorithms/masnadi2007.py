@@ -14,7 +14,7 @@ import numpy as np
 from costboost._utils import Constraint, one_of
 from costboost.boosting import BoostingClassifier, Init, Recipe
 from costboost.boosting.descent import ExponentialDescent, NewtonDescent
-from costboost.learners import JointVotes, LogRatio
+from costboost.learners.base import JointVotes, LogRatio
 from costboost.losses import CostExponential, CostLogistic
 
 __all__ = ["CSAdaBoostClassifier", "CSLogitBoostClassifier", "CSRealBoostClassifier"]

@@ -48,7 +48,7 @@ from costboost.costs import Costs
 from costboost.costs.table import same_labels
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
-from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
+from costboost.learners import Ensemble, Learner, Rows, resolve
 from costboost.learners.adapter import ClassLearner, ClassRule
 from costboost.learners.base import ConstantRule, one_hot
 from costboost.learners.ensembles import Mixture, Pairs
@@ -453,7 +453,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     def _keep(self, ensemble: Ensemble, losses: Sequence[float] | None = None) -> None:
         """Set the fitted attributes; ``losses`` has a number per rule."""
         self._ensemble: Ensemble = ensemble
-        self.estimators_: list[Rule] = ensemble.rules
+        self.estimators_: list[Any] = ensemble.rules
         self.estimator_weights_ = ensemble.votes
         self.n_iter_ = len(ensemble.round_ends)
         if losses is not None:

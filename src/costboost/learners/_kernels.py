@@ -15,25 +15,6 @@ _LARGEST_STEP = 350.0
 
 
 @compiled()
-def assign_bins(column: AnyArray, edges: Floats, out: AnyArray) -> None:
-    """Write the bin of every value: the first edge not below it; NaN gets a bin of its own."""
-    last = edges.shape[0]
-    for i in range(column.shape[0]):
-        x = column[i]
-        if np.isnan(x):
-            out[i] = last + 1
-            continue
-        low, high = 0, last
-        while low < high:  # first edge with x <= edge
-            middle = (low + high) >> 1
-            if x <= edges[middle]:
-                high = middle
-            else:
-                low = middle + 1
-        out[i] = low
-
-
-@compiled()
 def histogram(bins: AnyArray, first: Floats, second: Floats, out: Floats) -> None:
     """Add each row's two channels to its bin; ``out`` is (bins, 2)."""
     for i in range(bins.shape[0]):
@@ -81,19 +62,12 @@ def best_step(
 
 
 @compiled()
-def joint_steps(
-    wrong_p: Floats,
-    wrong_n: Floats,
-    right_p: Floats,
-    right_n: Floats,
-    ratio_p: float,
-    ratio_n: float,
-    steps: Floats,
-    losses: Floats,
-) -> None:
-    """Best step and the loss there for every candidate, from its four outcome masses."""
-    for i in range(steps.shape[0]):
-        u = best_step(right_p[i], wrong_p[i], right_n[i], wrong_n[i], ratio_p, ratio_n)
-        steps[i] = u
+def joint_steps(masses: Floats, ratio_p: float, ratio_n: float, out: Floats) -> None:
+    """Best step and the loss there for every candidate, from its four outcome masses, (4, m)."""
+    for i in range(masses.shape[1]):
+        wrong_p, wrong_n = masses[0, i], masses[1, i]
+        right_p, right_n = masses[2, i], masses[3, i]
+        u = best_step(right_p, wrong_p, right_n, wrong_n, ratio_p, ratio_n)
         up_p, up_n = np.exp(ratio_p * u), np.exp(ratio_n * u)
-        losses[i] = wrong_p[i] * up_p + right_p[i] / up_p + wrong_n[i] * up_n + right_n[i] / up_n
+        out[0, i] = u
+        out[1, i] = wrong_p * up_p + right_p / up_p + wrong_n * up_n + right_n / up_n

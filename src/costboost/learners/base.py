@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -184,13 +184,11 @@ class JointVotes(Votes):
         self, left: tuple[Floats, Floats], right: tuple[Floats, Floats]
     ) -> tuple[Floats, Floats, Floats]:
         """Loss at the best step; a negative step is the other polarity."""
-        scale = max(self.C1, self.C2)
-        alpha, loss = np.empty_like(left[0]), np.empty_like(left[0])
-        joint_steps(
-            left[0], right[1], right[0], left[1], self.C1 / scale, self.C2 / scale, alpha, loss
-        )
-        sign = np.where(alpha >= 0, 1.0, -1.0)
-        return loss, -sign, sign
+        scale, found = max(self.C1, self.C2), np.empty((2, len(left[0])))
+        masses = np.stack([left[0], right[1], right[0], left[1]])
+        joint_steps(masses, self.C1 / scale, self.C2 / scale, found)
+        sign = np.where(found[0] >= 0, 1.0, -1.0)
+        return found[1], -sign, sign
 
 
 class Aim(NamedTuple):
@@ -214,13 +212,6 @@ class Rows(NamedTuple):
     k: int = 0  # number of classes, or decisions, where rules are relations over pairs
 
 
-class Rule(Protocol):
-    """A weak rule: one output per row."""
-
-    def predict(self, X: AnyArray) -> Floats:
-        """The outputs of the rule, (n,)."""
-
-
 @dataclass(frozen=True)
 class ConstantRule:
     """The same output everywhere: what remains when no feature helps."""
@@ -239,7 +230,7 @@ class ConstantRule:
 class Fitted(NamedTuple):
     """A weak rule and its outputs on the rows it was fitted to."""
 
-    rule: Any  # a Rule, or a draft of one that `Learner.ensemble` finishes
+    rule: Any  # has `predict`; or a draft of a rule that `Learner.ensemble` finishes
     outputs: Floats
     watched: Floats | None = None  # its outputs on watched rows, where the learner has them
 
@@ -279,7 +270,7 @@ class Ensemble:
     ``votes`` holds a vote per rule, (T,), or a pair (α-, α+) per rule, (T, 2).
     """
 
-    def __init__(self, rules: Sequence[Rule], votes: Floats) -> None:
+    def __init__(self, rules: Sequence[Any], votes: Floats) -> None:
         self.rules = list(rules)
         self.votes = votes
 
@@ -315,7 +306,7 @@ class Ensemble:
         weights = self.votes if self.votes.ndim == 1 else self.votes.mean(axis=1)
         total = np.zeros(n_features)
         for weight, rule in zip(weights, self.rules, strict=True):
-            total += weight * rule.importances(n_features)  # type: ignore[attr-defined]
+            total += weight * rule.importances(n_features)
         return np.asarray(total / total.sum() if total.sum() > 0 else total)
 
 

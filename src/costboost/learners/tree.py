@@ -20,7 +20,6 @@ from costboost.learners.base import (
     Fitted,
     Learner,
     Rows,
-    Rule,
     constant,
     voted,
 )
@@ -195,7 +194,7 @@ class Tree(Learner):
                 booster.set_leaf_output(index, leaf, float(output))
 
         trees = from_lightgbm(booster)
-        finished: list[Rule] = [
+        finished = [
             rule if isinstance(rule, ConstantRule) else TreeRule(trees, rule[0], tables[rule[0]])
             for rule in rules
         ]
@@ -232,7 +231,7 @@ class TreeRule:
 class TreeEnsemble(Ensemble):
     """A sum of trees that is one table, with votes in its leaves."""
 
-    def __init__(self, rules: Sequence[Rule], votes: Floats, trees: Trees, n_threads: int) -> None:
+    def __init__(self, rules: Sequence[Any], votes: Floats, trees: Trees, n_threads: int) -> None:
         super().__init__(rules, votes)
         self.trees = trees
         self.n_threads = n_threads
