@@ -520,56 +520,42 @@ class C45Tree:
 
     def check(self) -> None:
         """Raise a ValueError if the table is not that of a tree."""
-        n = len(self.feature)
-        for name in ("feature", "first", "size", "threshold", "weight"):
+        n, asked = len(self.feature), np.flatnonzero(self.feature >= 0)
+        names = ("feature", "first", "size", "threshold", "weight")
+        for name, kind in zip(names, "iiiff", strict=True):
             values = getattr(self, name)
-            kind = "i" if name in ("feature", "first", "size") else "f"
             if values.shape != (n,) or values.dtype.kind != kind:
                 raise ValueError(f"{name} must be {n} numbers, one of each node")
         if self.proba.ndim != 2 or len(self.proba) != n or self.proba.dtype != np.float64:
             raise ValueError(f"proba must have {n} rows, one of each node")
-        asked = np.flatnonzero(self.feature >= 0)
-        count = np.clip(_n_children(self.size[asked]), 0, n)
-        starts = self.first[asked]
-        if count.sum() != n - 1:  # before they are listed: a file may claim any number
-            raise ValueError("the tree has a node with other than one parent")
-        children = np.repeat(starts - np.cumsum(count) + count, count) + np.arange(n - 1)
-        rules = {
-            "no nodes": n == 0,
-            "a size that no column has": ((self.size < 0) | (self.size > n)).any(),
-            "a child that does not come after its parent": (starts <= asked).any(),
-            "a node with other than one parent": not np.array_equal(
-                np.sort(children), np.arange(1, n)
-            ),
-            "a weight that is no number": not (
-                np.isfinite(self.weight).all() and (self.weight >= 0).all()
-            ),
-        }
-        for fault, is_so in rules.items():
-            if is_so:
-                raise ValueError(f"the tree has {fault}")
+        count, starts = np.clip(_n_children(self.size[asked]), 0, n), self.first[asked]
+        # Their number comes first: a file may claim so many that they cannot be listed.
+        is_tree = n > 0 and count.sum() == n - 1 and bool((starts > asked).all())
+        if is_tree:  # every node but the first is a child once
+            children = np.repeat(starts - np.cumsum(count) + count, count) + np.arange(n - 1)
+            is_tree = np.array_equal(np.sort(children), np.arange(1, n))
+        is_sized = ((self.size >= 0) & (self.size <= n)).all()
+        if not (is_tree and is_sized and np.isfinite(self.weight).all() and self.weight.min() >= 0):
+            raise ValueError("its nodes are not those of a tree")
 
     def __str__(self) -> str:
         lines: list[str] = []
         waiting = [(0, -1, "")]
         while waiting:
             v, depth, question = waiting.pop()
-            line = "|   " * depth + question
-            if self.feature[v] < 0:
+            j, line = self.feature[v], "|   " * depth + question
+            if j < 0:
                 wrong = self.weight[v] * (1.0 - self.proba[v].max())
                 errors = f"/{_rounded(wrong)}" if self.weight[v] and wrong > _SAME else ""
                 line += f": y{self.proba[v].argmax()} ({_rounded(self.weight[v])}{errors})"
-            if question or self.feature[v] < 0:
+            if line:
                 lines.append(line)
-            if self.feature[v] >= 0:
-                name, first = f"c{self.feature[v]}", int(self.first[v])
-                if self.size[v]:
-                    words = [f"{name} = v{value}" for value in range(self.size[v])]
-                else:
-                    cut = f"{self.threshold[v]:.6f}".rstrip("0").rstrip(".")
-                    words = [f"{name} <= {cut}", f"{name} > {cut}"]
-                children = [(first + b, depth + 1, word) for b, word in enumerate(words)]
-                waiting += reversed(children)
+            if j >= 0:
+                cut = f"{self.threshold[v]:.6f}".rstrip("0").rstrip(".")
+                words = [f"= v{b}" for b in range(self.size[v])] or [f"<= {cut}", f"> {cut}"]
+                waiting += reversed(
+                    [(self.first[v] + b, depth + 1, f"c{j} {asks}") for b, asks in enumerate(words)]
+                )
         return "\n".join(lines)
 
 
@@ -587,9 +573,8 @@ class _Columns(NamedTuple):
     X: Floats  # (d, n)
     sizes: Ints  # (d,) number of categories, 0 for numbers
     place: Ints  # (d,) where a column of numbers stands in `lines`
-    lines: (
-        AnyArray  # (1 + numbers, n) the rows as they come, and by their values, missing ones last
-    )
+    # (1 + numbers, n) the rows as they come, and by their values, missing ones last
+    lines: AnyArray
 
     @classmethod
     def of(cls, X: AnyArray, categorical: Sequence[int]) -> _Columns:
@@ -603,17 +588,16 @@ class _Columns(NamedTuple):
         lines = np.vstack([np.arange(columns.shape[1]), order]).astype(np.int32)
         return cls(columns, sizes, np.cumsum(is_number), lines)
 
-    def grow(
-        self, y: Ints, w: Floats, copies: Floats, k: int, least: float, confidence: float
-    ) -> C45Tree:
+    def grow(self, y: Ints, w: Floats, copies: Floats, k: int, model: Any) -> C45Tree:
         """The pruned tree for classes y in 0, ..., k - 1 and weights w of rows and their copies."""
+        confidence = float(model.confidence)
         used = w > 0.0
         lines = self.lines
         if not used.all():
             lines = lines[used[lines]].reshape(len(lines), -1)
         feature, size, threshold, mass = _pruned_tree(
-            *self[:3], lines, np.ascontiguousarray(y, dtype=np.intp), w, copies, k, float(least),
-            float(confidence), float(ndtri(1.0 - confidence)),
+            *self[:3], lines, np.ascontiguousarray(y, dtype=np.intp), w, copies, k,
+            float(model.min_samples_leaf), confidence, float(ndtri(1.0 - confidence)),
         )  # fmt: skip
         asked = np.flatnonzero(feature >= 0)
         size[feature < 0] = 0
@@ -758,27 +742,24 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = checked_labels(y, owner)
         columns = _read_columns(X, owner) if has_columns(X) else []
         categorical = [j for j, column in enumerate(columns) if column.kind == "category"]
-        if not categorical:
-            matrix, y = validate_data(
-                self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=1
-            )
-        else:
-            validate_data(self, X, skip_check_array=True)
-            matrix, y = check_X_y(_coded(X, columns), y, ensure_all_finite="allow-nan")
+        known = columns if categorical else None
+        matrix, y = check_X_y(self._matrix(X, known, reset=True), y, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         weights = check_weights(sample_weight, len(matrix), owner)
         classes, codes = np.unique(y, return_inverse=True)
-        tree = _Columns.of(matrix, categorical).grow(
-            codes,
-            weights,
-            np.ones(len(codes)),
-            len(classes),
-            self.min_samples_leaf,
-            self.confidence,
-        )
-        self._columns = columns if categorical else None
-        self.classes_, self.tree_ = classes, tree
+        rows = _Columns.of(matrix, categorical)
+        self.tree_ = rows.grow(codes, weights, np.ones(len(codes)), len(classes), self)
+        self.classes_, self._columns = classes, known
         return self
+
+    def _matrix(self, X: Any, known: Sequence[Column] | None, *, reset: bool) -> Floats:
+        """The rows as numbers, checked."""
+        coded = X if known is None else _coded(X, known)
+        matrix: Floats = check_array(
+            coded, dtype=np.float64, ensure_all_finite="allow-nan", estimator=self
+        )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return matrix
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities: the shares of the classes in the leaf.
@@ -794,14 +775,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        if self._columns is None:
-            rows = validate_data(
-                self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
-            )
-        else:
-            validate_data(self, X, skip_check_array=True, reset=False)
-            rows = check_array(_coded(X, self._columns), ensure_all_finite="allow-nan")
-        return self.tree_.predict_proba(rows)
+        return self.tree_.predict_proba(self._matrix(X, self._columns, reset=False))
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class.
@@ -915,9 +889,7 @@ class C45(Learner):
         # Altogether the rows weigh as much as before boosting: a sample weight of 2 is a copy.
         weights = weights * (self._copies[weights > 0].sum() / weights.sum())
         codes = (targets > 0).astype(np.intp)
-        return self._columns.grow(
-            codes, weights, self._copies, 2, self.min_samples_leaf, self.confidence
-        )
+        return self._columns.grow(codes, weights, self._copies, 2, self)
 
 
 @dataclass(frozen=True)

@@ -252,7 +252,7 @@ class HaarEnsemble(Ensemble):
             if isinstance(rule, HaarRule):
                 yield rule.of_values(next(found))
             else:
-                yield np.full(len(windows), rule.value)  # type: ignore[attr-defined]
+                yield np.full(len(windows), rule.value)
 
 
 def _in_lanes(weights: Floats) -> AnyArray:
