@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -41,6 +43,7 @@ from costboost.estimator import CostSensitiveClassifier
 Calibration = Literal["sigmoid", "isotonic"]
 
 
+@dataclass(eq=False, repr=False)
 class MinCostClassifier(CostSensitiveClassifier):
     r"""Any probabilistic classifier, calibrated on request, then the cheapest decision.
 
@@ -140,23 +143,13 @@ class MinCostClassifier(CostSensitiveClassifier):
         "columns": COLUMNS,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        cost_matrix: Any = None,
-        calibration: Calibration | None = None,
-        cv: Any = 5,
-        ensemble: bool = True,
-        n_jobs: int | None = None,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cost_matrix = cost_matrix
-        self.calibration = calibration
-        self.cv = cv
-        self.ensemble = ensemble
-        self.n_jobs = n_jobs
-        self.columns = columns
+    estimator: Any = None
+    cost_matrix: Any = None
+    calibration: Calibration | None = None
+    cv: Any = 5
+    ensemble: bool = True
+    n_jobs: int | None = None
+    columns: Mapping[str, str] | None = None
 
     def fit(
         self,
@@ -200,25 +193,24 @@ class MinCostClassifier(CostSensitiveClassifier):
             rows, y = self._read_training(X, y, missing=True, sparse_rows=True)
             codes = self._learn_classes(y)
         else:
-            rows, y, codes = check_rows(self, X, checked_labels(y, owner))
-        weights = None
-        if sample_weight is not None:
-            weights = check_weights(sample_weight, len(codes), owner)
+            rows, y, codes = check_rows(self, X, y)
+        weighed = sample_weight is not None
+        weights = check_weights(sample_weight, len(codes), owner) if weighed else None
         if groups is not None and self.calibration is None:
             raise ValueError(
                 f"The 'groups' argument of {owner}.fit is for the folds of a calibration, and "
-                "there is none. Set calibration='sigmoid', or leave groups out."
+                "there is none. Leave it out, or set calibration='sigmoid'."
             )
         known, state = self._training_costs(costs, codes, X, weights)
         self.__dict__.update(state)
         model = self._model(len(codes))
-        arguments: dict[str, Any] = dict(hand_on_weights(model, weights, owner))
+        arguments: dict[str, Any] = hand_on_weights(model, weights, owner)
         is_default = self.estimator is None and isinstance(model, LGBMClassifier)
         if is_default and self.columns_.categorical:
             arguments["categorical_feature"] = self.columns_.categorical
             if get_config()["enable_metadata_routing"]:
                 model.set_fit_request(categorical_feature=True)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _named_errors(model, owner):
             # A model that favours one class may still rank the rows; the decisions count.
             warnings.simplefilter("ignore", CollapseWarning)
             if self.calibration is not None:
@@ -232,15 +224,10 @@ class MinCostClassifier(CostSensitiveClassifier):
             elif not hasattr(model, "predict_proba"):
                 raise ValueError(
                     f"The 'estimator' parameter of {owner} must have predict_proba; "
-                    f"{type(model).__name__} does not. Set calibration='sigmoid', which turns its "
-                    "scores into probabilities, or use a probabilistic classifier."
+                    f"{type(model).__name__} does not. Set calibration='sigmoid', which makes "
+                    "probabilities of scores, or use another classifier."
                 )
-            try:
-                self.estimator_ = model.fit(rows, y, **arguments)
-            except MemoryError:
-                raise
-            except Exception as error:
-                raise of_estimator(error, self._model(), owner) from error
+            self.estimator_ = model.fit(rows, y, **arguments)
         self._warn_if_collapsed(
             self._answer(X, known.matrix).codes,
             "print costs_ to see whether the costs are as you meant them, and check that the "
@@ -282,17 +269,14 @@ class MinCostClassifier(CostSensitiveClassifier):
             rows = self._read(X, missing=True, sparse_rows=True)
         else:
             rows = check_features(self, X)
-        try:
+        with _named_errors(self.estimator_, type(self).__name__):
             proba = np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise of_estimator(error, self.estimator_, type(self).__name__) from error
-        if not np.isfinite(proba).all():
+        strange = ~np.isfinite(proba).all(axis=1)
+        if strange.any():
             raise ValueError(
                 f"The estimator {type(self.estimator_).__name__} of {type(self).__name__} gives "
-                f"probabilities that are not finite for {int((~np.isfinite(proba)).any(1).sum())} "
-                "rows. Scale or clip the columns of X, or pass another estimator."
+                f"probabilities that are not finite for {strange.sum()} rows. Scale or clip the "
+                "columns of X, or pass another estimator."
             )
         return proba
 
@@ -332,6 +316,7 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
     """Check y and the shape of X, and set ``classes_``; the rest of X is left to the estimator."""
     # Returns X, the labels and their indices into ``classes_``.
     owner = type(classifier).__name__
+    y = checked_labels(y, owner)
     check_table(X, owner)
     validate_data(classifier, X, skip_check_array=True)
     if getattr(classifier, "n_features_in_", None) == 0:
@@ -363,22 +348,19 @@ def check_features(classifier: Any, X: Any) -> Any:
     return indexable(X)[0]
 
 
-def of_estimator(error: Exception, estimator: Any, owner: str) -> Exception:
-    """An error from inside an estimator that was handed on the rows, told as one of its owner."""
-    # Errors of the library and of scikit-learn's checks are clear by themselves.
-    where = error.__traceback__
-    while where is not None and where.tb_next is not None:
-        where = where.tb_next
-    module = "" if where is None else str(where.tb_frame.f_globals.get("__name__", ""))
-    is_usual = isinstance(error, (ValueError, TypeError))
-    if is_usual and module.startswith(("costboost", "sklearn.utils", "sklearn.base")):
-        return error
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(
-        f"The estimator {type(estimator).__name__} of {owner} cannot take these rows: "
-        f"{type(error).__name__}: {error} Prepare the columns of X for it, or pass another "
-        "estimator."
-    )
+@contextmanager
+def _named_errors(estimator: Any, owner: str) -> Iterator[None]:
+    """Errors from inside an estimator that was handed on the rows, told as those of its owner."""
+    try:
+        yield
+    except (MemoryError, ValueError, TypeError):  # these say what is wrong with the rows
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"The estimator {type(estimator).__name__} of {owner} cannot take these rows: "
+            f"{type(error).__name__}: {error} Prepare the columns of X for it, or pass another "
+            "estimator."
+        ) from error
 
 
 def limit_folds(classifier: Any, codes: Ints, groups: Any = None) -> Any:
@@ -389,7 +371,7 @@ def limit_folds(classifier: Any, codes: Ints, groups: Any = None) -> Any:
         if not hasattr(splitter, "split"):
             raise ValueError(
                 f"The 'groups' argument of {type(classifier).__name__}.fit needs an integer or a "
-                "splitter as cv, and cv is a list of folds. Leave groups out, or pass a splitter."
+                "splitter as cv, and cv is a list of folds. Leave groups out."
             )
         return list(splitter.split(np.zeros(len(codes)), codes, groups))
     if not isinstance(cv, Integral):
@@ -397,9 +379,8 @@ def limit_folds(classifier: Any, codes: Ints, groups: Any = None) -> Any:
     counts = np.bincount(codes)
     if counts.min() < 2:
         raise ValueError(
-            f"Cross-validation in {type(classifier).__name__} needs two rows or more of every "
-            f"class, and class {classifier.classes_.tolist()[counts.argmin()]!r} has "
-            f"{counts.min()}. Give it more rows of that class."
+            f"{type(classifier).__name__} needs two rows or more of every class to cross-validate, "
+            f"and class {classifier.classes_.tolist()[counts.argmin()]!r} has {counts.min()}."
         )
     return min(int(cv), int(counts.min()))
 
@@ -415,8 +396,7 @@ def hand_on_weights(estimator: Any, weights: Floats | None, owner: str) -> dict[
     elif not (routing and get_routing_for_object(estimator).consumes("fit", ["sample_weight"])):
         raise ValueError(
             f"sample_weight of {owner} cannot be passed on: the fit of its estimator "
-            f"{type(estimator).__name__} takes no sample_weight. Leave it out, use another "
-            "estimator, or, for a pipeline, turn on scikit-learn's metadata routing and request "
-            "sample_weight in the step that takes it."
+            f"{type(estimator).__name__} takes no sample_weight. Leave it out; a pipeline can take "
+            "it by scikit-learn's metadata routing."
         )
     return {"sample_weight": weights}

@@ -6,6 +6,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -30,7 +31,6 @@ from costboost._utils import (
     Constraint,
     check_parameters,
     check_weights,
-    checked_labels,
     fit_at_once,
     integer,
     number,
@@ -58,6 +58,7 @@ def _has_scores(classifier: TargetRateClassifier) -> bool:
     return classifier.delta is not None and hasattr(model, "predict_proba")
 
 
+@dataclass(eq=False, repr=False)
 class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""A named detection rate, or a named false-alarm rate, instead of costs.
 
@@ -176,31 +177,17 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         "n_jobs": N_JOBS,
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        detection_rate: float | None = None,
-        false_alarm_rate: float | None = None,
-        delta: float | None = None,
-        positive: Any = None,
-        cv: Any = 5,
-        n_trials: int = 12,
-        tol: float = 0.005,
-        held_out: float = 0.3,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.detection_rate = detection_rate
-        self.false_alarm_rate = false_alarm_rate
-        self.delta = delta
-        self.positive = positive
-        self.cv = cv
-        self.n_trials = n_trials
-        self.tol = tol
-        self.held_out = held_out
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    detection_rate: float | None = None
+    false_alarm_rate: float | None = None
+    delta: float | None = None
+    positive: Any = None
+    cv: Any = 5
+    n_trials: int = 12
+    tol: float = 0.005
+    held_out: float = 0.3
+    random_state: Any = None
+    n_jobs: int | None = None
 
     # -- fit ------------------------------------------------------------------------------------
 
@@ -230,10 +217,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if (self.detection_rate is None) == (self.false_alarm_rate is None):
             raise ValueError(
                 f"{owner} needs exactly one named rate; got detection_rate="
-                f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
-                "one that must be met and leave the other to the classifier."
+                f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}."
             )
-        X, labels, _ = check_rows(self, X, checked_labels(y, owner))
+        X, labels, _ = check_rows(self, X, y)
         self._positive_index = 1
         if self.positive is not None or self.classes_.dtype.kind not in "biuf":
             self._positive_index = positive_code(self.positive, self.classes_, "positive", owner)
@@ -241,15 +227,13 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         model = self._model(seed)
         cost_parameter = self._cost_parameter(model)
-        held: tuple[Any, AnyArray] | None = None
         if self.delta is not None:
             X, X_held, labels, held_labels, weights, mass = train_test_split(
                 X, labels, weights, test_size=self.held_out, stratify=labels, random_state=seed
             )
-            held = X_held, np.where(mass > 0, self._is_positive(held_labels), -1)
-            self._check_enough(held[1])
-        given = None if sample_weight is None else weights
-        arguments = hand_on_weights(model, given, owner)
+            truth = np.where(mass > 0, self._is_positive(held_labels), -1)
+            self._check_enough(truth)
+        arguments = hand_on_weights(model, None if sample_weight is None else weights, owner)
         with warnings.catch_warnings():
             # A search passes through ratios at which one class takes all rows; only the outcome
             # counts.
@@ -259,14 +243,13 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 self._search(model, cost_parameter, X, labels, weights, arguments, seed)
             self.estimator_ = model.fit(X, labels, **arguments)
         self.threshold_: float | None = None
-        if held is not None:
-            self._set_threshold(*held)
+        if self.delta is not None:
+            self._set_threshold(X_held, truth)
         decisions = self.predict(X)
         if (decisions == decisions[0]).all():
             warnings.warn(
-                f"{owner} predicts class {decisions.tolist()[0]!r} for every training row. The "
-                "named rate may ask too much of the estimator: name a looser one, or give the "
-                "estimator more rows.",
+                f"{owner} predicts class {decisions.tolist()[0]!r} for every training row. Name a "
+                "looser rate, or give the estimator more rows.",
                 CollapseWarning,
                 stacklevel=4,
             )
@@ -294,9 +277,8 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         if not nested and self.delta is None:
             raise ValueError(
-                f"The 'estimator' parameter of {owner} must have the parameter cost_matrix, whose "
-                f"ratio is searched for; {kind} does not. Set delta, which puts a threshold on the "
-                "scores of any classifier, or use a cost-sensitive estimator."
+                f"The 'estimator' parameter of {owner} must have the parameter cost_matrix; {kind} "
+                "does not. Set delta, which puts a threshold on the scores of any classifier."
             )
         return nested[0] if nested else None
 
@@ -327,7 +309,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if not (mass[positive].any() and mass[~positive].any()):
             raise ValueError(
                 f"sample_weight of {type(self).__name__} leaves only one class with weights above "
-                "0. Both are needed to measure rates."
+                "0, and rates need both."
             )
         # The same folds for every trial, so that trials differ by the ratio alone.
         splitter = limit_folds(self, np.searchsorted(self.classes_, y))
@@ -364,17 +346,14 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 low = middle
         # Of the trials that meet the rate, the one whose other rate is best; else the nearest.
         met = [trial for trial in trials if trial[0] >= 0]
-        best = max(trials)
-        if met:
-            best = min(met, key=lambda trial: trial[1] if about else -trial[2])
+        best = min(met or [max(trials)], key=lambda trial: trial[1] if about else -trial[2])
         _, self.false_alarm_rate_, self.detection_rate_, ratio = best
         if not met and self.delta is None:  # else the threshold sees to the rate
             warnings.warn(
                 f"{type(self).__name__} met the named rate at none of {len(trials)} cost ratios; "
                 f"the nearest, {ratio:.3g}, gives a detection rate of {self.detection_rate_:.3f} "
                 f"and a false-alarm rate of {self.false_alarm_rate_:.3f}. Name a looser rate, "
-                "raise n_trials, use an estimator that fits the training rows less closely, or "
-                "set delta.",
+                "raise n_trials, set delta, or use an estimator that fits less closely.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
@@ -409,10 +388,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             rate = "detection_rate" if about else "false_alarm_rate"
             raise ValueError(
                 f"{type(self).__name__} holds out {n} rows of class "
-                f"{self.classes_.tolist()[index]!r}, and "
-                f"{rate}={getattr(self, rate)!r} with delta={self.delta!r} needs at least "
-                f"{rows_needed(limit, delta)}. Give it more rows of that class, raise held_out "
-                f"({self.held_out!r}) or delta, or name a looser rate."
+                f"{self.classes_.tolist()[index]!r}, and {rate}={getattr(self, rate)!r} with "
+                f"delta={self.delta!r} needs at least {rows_needed(limit, delta)}. Give it more "
+                "rows of that class, raise held_out or delta, or name a looser rate."
             )
 
     def _scores(self, X: Any) -> Floats:
@@ -484,8 +462,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         float
             1 for no error, 0 for a constant decision.
         """
+        decided = self.predict(X)
         return float(
-            balanced_accuracy_score(y, self.predict(X), sample_weight=sample_weight, adjusted=True)
+            balanced_accuracy_score(y, decided, sample_weight=sample_weight, adjusted=True)
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
