@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -11,11 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
-from costboost import (
-    AdaC2Classifier,
-    CSLogitBoostClassifier,
-    LpCSBClassifier,
-)
+from costboost import AdaC2Classifier, CSLogitBoostClassifier, LpCSBClassifier
 from costboost.learners import C45Classifier, JointC45
 from learners import golden_c45
 
@@ -84,14 +79,13 @@ def test_parameters():
     noisy = np.where(rng.random(150) < 0.3, rng.integers(0, 3, 150), y)
     leaves = [C45Classifier(confidence=c).fit(X, noisy).n_leaves_ for c in (0.5, 0.25, 0.01)]
     assert leaves[0] > leaves[1] > leaves[2]
-    for parameters, words in (
-        ({"confidence": 0.6}, "'confidence' .* above 0 and at most 0.5. Got 0.6"),
-        ({"min_samples_leaf": -1}, "'min_samples_leaf' .* >= 0. Got -1"),
+    for tree, words in (
+        (C45Classifier(confidence=0.6), "'confidence' .* above 0 and at most 0.5. Got 0.6"),
+        (C45Classifier(min_samples_leaf=-1), "'min_samples_leaf' .* >= 0. Got -1"),
     ):
-        with pytest.raises(ValueError, match=words):
-            C45Classifier(**parameters).fit(X, y)
-        with pytest.raises(ValueError, match=words):
-            AdaC2Classifier(estimator=C45Classifier(**parameters)).fit(X[50:], y[50:])
+        for model in (tree, AdaC2Classifier(estimator=tree)):
+            with pytest.raises(ValueError, match=words):
+                model.fit(X[50:], y[50:])
 
 
 def test_only_the_size_of_the_weights_counts():
@@ -113,17 +107,6 @@ def test_scikit_learn():
             "like J48 it counts rows, whatever their weight, before a column of numbers is split",
         ),
     )
-
-
-def test_threads_do_not_meet():
-    X, y = load_iris(return_X_y=True)
-    w = [np.random.default_rng(seed).exponential(size=len(y)) for seed in range(24)]
-
-    def grow(weights):
-        return str(C45Classifier().fit(X, y, weights).tree_)
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(grow, w)) == [grow(weights) for weights in w]
 
 
 # -- as a weak learner ------------------------------------------------------------------------

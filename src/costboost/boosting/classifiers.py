@@ -310,7 +310,8 @@ class BoostingClassifier(CostSensitiveClassifier):
 
         problem = self._problem(known.in_range(used), weights, used)
         rows = matrix if used.all() else matrix[used]
-        with round_progress(owner, self.n_estimators, int(self.verbose)) as progress:
+        shown = 0 if self._draw else int(self.verbose)  # joblib shows how far samples are
+        with round_progress(owner, self.n_estimators, shown) as progress:
             F, stop = self._run(problem, rows, rng, watched, listener)
         if self.n_iter_:
             self._warn_if_collapsed(self._decide(F), stacklevel=5)

@@ -70,10 +70,7 @@ class Loss(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # Neither is inherited: a subclass is another loss, which the kernel may not compute.
-        if "name" not in vars(cls):
-            cls.name = ""
-        if "kernel" not in vars(cls):
-            cls.kernel = None
+        cls.name, cls.kernel = vars(cls).get("name", ""), vars(cls).get("kernel")
 
     @abstractmethod
     def value(self, y: Any, F: Any, C: Any) -> Floats:
@@ -179,8 +176,7 @@ class BinaryLoss(Loss):
         if F.ndim != 1:
             raise ValueError(
                 f"{owner} with the binary loss {self!r} needs one score per row, got scores of "
-                f"shape {F.shape}. For more than two classes use a multi-class loss, such as "
-                "'gll'."
+                f"shape {F.shape}. For more classes use a multi-class loss, such as 'gll'."
             )
         return F
 
@@ -196,8 +192,7 @@ class BinaryLoss(Loss):
                     f"The costs of {owner} must make both errors costlier than the right "
                     f"decisions, because the loss {self!r} depends on their ratio. A {error} costs "
                     f"{np.max(cost):g} beyond the right decision, so deciding for class {other} "
-                    "is never a mistake. Check the cost matrix (rows are the truth, columns the "
-                    "decision), or give that error a small positive cost."
+                    "is never a mistake. Check the matrix, or give that error a small cost."
                 )
 
     def class_probabilities(self, F: Floats, matrix: Floats | None = None) -> Floats:
@@ -263,15 +258,14 @@ def register(loss: _Class) -> _Class:
     name = vars(loss).get("name", "")
     if not isinstance(name, str) or not name:
         raise ValueError(
-            f"register needs a loss that declares its name, and {loss.__name__} has name={name!r}. "
-            'Write name = "..." in the class.'
+            f'register needs a loss with name = "..." in its class; {loss.__name__} has {name!r}.'
         )
     other = type(LOSSES[name]) if name in LOSSES else loss
     # The same class again is a cell of a notebook run twice.
     if (other.__module__, other.__qualname__) != (loss.__module__, loss.__qualname__):
         raise ValueError(
-            f"The name of a loss must be unique, and {name!r}, the name of {loss.__name__}, is "
-            f"already that of {other.__name__}. Choose another name."
+            f"The name {name!r} of {loss.__name__} is already that of {other.__name__}. Choose "
+            "another name."
         )
     LOSSES[name] = loss()
     return loss
@@ -308,8 +302,8 @@ def named_loss(loss: object, owner: str, *, binary: bool | None = None) -> Any:
         )
     if isinstance(found, Loss) and binary in (None, found.is_binary):
         return found
-    kinds = {None: "a BinaryLoss or a MulticlassLoss", True: "a BinaryLoss"}
+    kind = {None: "Loss", True: "BinaryLoss", False: "MulticlassLoss"}[binary]
     raise ValueError(
-        f"The 'loss' parameter of {owner} must be one of {fitting}, or "
-        f"{kinds.get(binary, 'a MulticlassLoss')}. Got {loss!r} instead."
+        f"The 'loss' parameter of {owner} must be one of {fitting}, or a {kind}. Got {loss!r} "
+        "instead."
     )

@@ -102,23 +102,17 @@ class MulticlassLoss(Loss):
 
     def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its derivatives with respect to the scores, (n, k)."""
-        return self._differences(
-            y, F, C, lambda up, middle, down, h: (up - down) / (2.0 * h), _STEP
-        )
+        return self._differences(y, F, C, lambda up, middle, down: (up - down) / (2 * _STEP), _STEP)
 
     def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its second derivatives with respect to each score, (n, k)."""
+        h = 20.0 * _STEP
         return self._differences(
-            y, F, C, lambda up, middle, down, h: (up - 2.0 * middle + down) / h**2, 20.0 * _STEP
+            y, F, C, lambda up, middle, down: (up - 2.0 * middle + down) / h**2, h
         )
 
     def _differences(
-        self,
-        y: Ints,
-        F: Floats,
-        C: Floats,
-        formula: Callable[[Floats, Floats, Floats, float], Floats],
-        h: float,
+        self, y: Ints, F: Floats, C: Floats, formula: Callable[..., Floats], h: float
     ) -> Floats:
         middle = self.value(y, F, C)
         result = np.empty_like(F)
@@ -126,7 +120,7 @@ class MulticlassLoss(Loss):
             up, down = F.copy(), F.copy()
             up[:, j] += h
             down[:, j] -= h
-            result[:, j] = formula(self.value(y, up, C), middle, self.value(y, down, C), h)
+            result[:, j] = formula(self.value(y, up, C), middle, self.value(y, down, C))
         return result
 
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
@@ -157,8 +151,7 @@ class MulticlassLoss(Loss):
         if F.ndim != 2 or F.shape[1] < 2:
             raise ValueError(
                 f"{owner} with the multi-class loss {self!r} needs a score per class, (n, k), got "
-                f"scores of shape {F.shape}. Set num_class (for two classes and one score, use a "
-                "binary loss, such as 'cost_logistic')."
+                f"scores of shape {F.shape}. Set num_class, or use a binary loss."
             )
         return F
 
@@ -171,18 +164,16 @@ class MulticlassLoss(Loss):
         if always.size:
             raise ValueError(
                 f"The costs of {owner} must leave something to decide, and decision {always[0]} "
-                "is the cheapest whatever the truth. Check the cost matrix (rows are the truth, "
-                "columns the decision), or give its mistakes a small positive cost."
+                "is the cheapest whatever the truth. Check the cost matrix: rows are the truth."
             )
 
     def class_probabilities(self, F: Floats, matrix: Floats | None = None) -> Floats:
         """The softmax of the scaled scores, (n, k)."""
         linked = self.has_probabilities_at_unit_costs if matrix is None else self.has_probabilities
         if not linked:
-            only = " once costs are in it" if self.has_probabilities_at_unit_costs else ""
             raise ValueError(
-                f"The loss {self!r} has no link to probabilities{only}. Train 'mc', or 'gll' "
-                "without costs, and decide by expected cost; or calibrate the scores."
+                f"The loss {self!r} has no link to probabilities. Train 'mc', or 'gll' without "
+                "costs, and decide by expected cost; or calibrate the scores."
             )
         return self.softmax(F)
 
@@ -404,12 +395,10 @@ class Ls(MulticlassLoss):
         return np.asarray((C * exp(F)).sum(axis=1))
 
     def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
-        """Its derivatives with respect to the scores, (n, k)."""
+        """Its derivatives with respect to the scores, (n, k); the second ones are the same."""
         return C * exp(F)
 
-    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
-        """Its second derivatives with respect to each score, (n, k)."""
-        return C * exp(F)
+    hessian = gradient
 
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
