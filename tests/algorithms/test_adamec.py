@@ -9,7 +9,7 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from costboost import AdaBoostCClassifier, AdaMECClassifier, CollapseWarning
 from costboost.costs import Costs, per_row
-from costboost.datasets import bayes_decision, make_gaussians_2d
+from costboost.datasets import make_gaussians_2d
 
 
 @pytest.fixture(scope="module")
@@ -49,31 +49,8 @@ def test_scores_are_cost_blind(gaussians):
     assert (few.predict(X, costs=costs) != few.predict(X)).any()
 
 
-def test_calibration_pays_on_gaussians():
-    X, y = make_gaussians_2d(1000, random_state=1)
-    X_test, y_test = make_gaussians_2d(5000, random_state=2)
-    bill = {}
-    for calibration in (None, "sigmoid"):
-        clf = AdaMECClassifier({"fn": 5, "fp": 1}, 50, calibration=calibration, random_state=0)
-        decided = clf.fit(X, y).predict(X_test)
-        bill[calibration] = _bill(y_test, decided, 5)
-    best = _bill(y_test, bayes_decision(X_test, 5), 5)
-    assert bill["sigmoid"] < 0.97 * bill[None]
-    assert best <= bill["sigmoid"] < 1.15 * best
-
-
-def _bill(y, decided, C1):
-    return C1 * np.sum((y > 0) & (decided < 0)) + np.sum((y < 0) & (decided > 0))
-
-
 def test_degenerate_input(gaussians):
     X, y = gaussians
-    with pytest.raises(ValueError, match="Only binary classification is supported by AdaMEC"):
-        AdaMECClassifier().fit(X, np.arange(len(y)) % 3)
-    with pytest.raises(ValueError, match="AdaMECClassifier needs rows of at least two classes"):
-        AdaMECClassifier().fit(X, np.zeros(len(y)))
-    with pytest.raises(ValueError, match="'n_estimators' parameter of AdaMECClassifier"):
-        AdaMECClassifier(n_estimators=0).fit(X, y)
     with pytest.warns(CollapseWarning, match="AdaMECClassifier decides"):
         clf = AdaMECClassifier(n_estimators=3, estimator="stump").fit(np.zeros_like(X), y)
     assert np.isfinite(clf.predict_proba(X)).all()

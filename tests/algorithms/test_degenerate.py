@@ -83,7 +83,11 @@ TABLES: dict[str, tuple[bool | None, dict]] = {
     "two rows": (None, {"X": np.array([[0.0], [1.0]]), "y": np.array([0, 1])}),
     "two equal rows": (None, {"X": np.array([[1.0], [1.0]]), "y": np.array([1, 0])}),
     "features of any size": (None, {"X": X * [1e-12, 1e12, 1.0] + [0.0, 0.0, 1e9]}),
-    "equal costs": (None, {"cost_matrix": {"fn": 1e9, "fp": 1e9}}),
+    "equal costs": (None, {"cost_matrix": {"fn": 1e300, "fp": 1e300}}),
+    "all costs 1e-300": (None, {"cost_matrix": {"fn": 1e-300, "fp": 3e-300}}),
+    "costs 1e300 apart": (None, {"cost_matrix": {"fn": 1e-300, "fp": 1.0}}),
+    "a profit of 1e300": (None, {"cost_matrix": {"fn": 1.0, "fp": 1.0, "tp": -1e300}}),
+    "weights 1e300 apart": (None, {"sample_weight": RNG.choice([1e-300, 1.0, 1e300], N)}),
     "equal row costs": (None, {"cost_matrix": None, "costs": np.full(N, 1e-9)}),
     "misses 1e12 times as costly": (None, {"cost_matrix": {"fn": 1e12, "fp": 1.0}}),
     "alarms 1e12 times as costly": (None, {"cost_matrix": {"fn": 1.0, "fp": 1e12}}),
@@ -149,7 +153,7 @@ def test_missing_values(name, learner):
     holed, unseen = X.copy(), X.copy()
     holed[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
     unseen[::2, 0] = np.nan
-    if BUILT_IN[learner](4).accepts_missing:
+    if BUILT_IN[learner].accepts_missing:
         check_fit(name, learner, holed, Y)
         holed[:, 1] = np.nan
         check_fit(name, learner, holed, Y)

@@ -250,12 +250,10 @@ def test_cs_realboost(ratio):
 def test_cs_logitboost(pair, rate, weighting):
     X, y, s, _ = rows(0)
     C1, C2 = pair
-    options = {"weighting": weighting, "learning_rate": rate}
+    options = {"weighting": weighting, "learning_rate": rate, "guarded": True}
     clf = CSLogitBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS, **options)
     clf.fit(X, y, sample_weight=s)
-    trace = descent.run_cs_logitboost(
-        X, y, C1, C2, rounds=ROUNDS, sample_weight=s, guarded=True, **options
-    )
+    trace = descent.run_cs_logitboost(X, y, C1, C2, rounds=ROUNDS, sample_weight=s, **options)
     assert clf.n_iter_ == len(trace.rules) > 0
     np.testing.assert_allclose(clf.estimator_weights_, np.multiply(trace.alphas, rate / (C1 + C2)))
     for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
@@ -293,6 +291,29 @@ def test_asybl(k):
     for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
         np.testing.assert_allclose(F, expected, **CLOSE)
     np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0, 5.0])  # far above they diverge, as printed
+@pytest.mark.parametrize("name", ["AsyBL", "CSLogitBoost"])
+def test_without_guards_the_equations_are_the_printed_ones(name, ratio):
+    X, y, s, rng = rows(0)
+    y = np.where(rng.random(len(y)) < 0.2, -y, y)
+    tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+    options = {"n_estimators": 3, "estimator": tree, "guarded": False}
+    clf = fitted(name, X, y, s, {"fn": ratio, "fp": 1.0}, **options)
+    gamma = 1.0 if name == "AsyBL" else 0.5 * (ratio + 1.0)
+    F, largest = np.zeros(len(y)), 0.0
+    for t, staged in enumerate(clf.staged_decision_function(X)):
+        link = 2.0 * gamma * F - np.log(ratio)
+        if name == "CSLogitBoost" and t == 0:
+            link = np.zeros(len(y))  # p_c = 1/2
+        centre = link if name == "AsyBL" else 2.0 * F
+        z = y * (1.0 + np.exp(-y * link))  # (y' - p_c) / (p_c (1 - p_c))
+        w = 1.0 / (1.0 + np.exp(-centre)) / (1.0 + np.exp(centre))
+        F = F + tree.fit(X, z, sample_weight=s * w).predict(X) / (2.0 * gamma)
+        np.testing.assert_allclose(staged, F, rtol=1e-6, atol=1e-6)
+        largest = max(largest, np.abs(z).max())
+    assert clf.n_iter_ == 3 and largest > 2.0 * (1.0 + ratio)  # the guard would have been at work
 
 
 def test_cs_logitboost_with_costs_per_row_takes_the_newton_step():

@@ -12,7 +12,7 @@ import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import KFold, StratifiedKFold, cross_validate
+from sklearn.model_selection import KFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -207,30 +207,19 @@ def test_costs_are_routed(name, ndim):
     assert np.isfinite(results["test_score"]).all()
 
 
-NAMES = ("bus", "car", "van")
-FORMS = {
-    "frame": pd.DataFrame(matrix_of(3), index=NAMES, columns=NAMES).iloc[::-1, [1, 2, 0]],
-    "array": matrix_of(3),
-    "none": None,
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["AdaBoostM2Classifier", "MCBoostClassifier", "DSEClassifier"])
-def test_a_class_missing_from_a_fold(name, form):
+def test_a_class_missing_from_a_fold(name):
     """Sorted rows without shuffling: each fold lacks a class. A plain array cannot say which."""
     X, y, _ = rows()
-    order = np.argsort(y)
-    X, y = X[order], np.array(NAMES)[y[order]]
-    clf = MANY[name](FORMS[form], n_estimators=2)
-    if form == "array":
-        with pytest.raises(ValueError, match=r"shape \(2, 2\) for the classes \['car', 'van'\]"):
-            cross_validate(clf, X, y, cv=KFold(3), error_score="raise")
-    else:
+    order, names = np.argsort(y), ["bus", "car", "van"]
+    X, y = X[order], np.array(names)[y[order]]
+    labelled = pd.DataFrame(matrix_of(3), index=names, columns=names).iloc[::-1, [1, 2, 0]]
+    for costs in (labelled, None):
+        clf = MANY[name](costs, n_estimators=2)
         results = cross_validate(clf, X, y, cv=KFold(3), error_score="raise")
         assert (results["test_score"] <= 0).all()  # the class of the fold was never seen
-    results = cross_validate(clf, X, y, cv=StratifiedKFold(3), error_score="raise")
-    assert np.isfinite(results["test_score"]).all()
+    with pytest.raises(ValueError, match=r"shape \(2, 2\) for the classes \['car', 'van'\]"):
+        MANY[name](matrix_of(3), n_estimators=2).fit(X[y != "bus"], y[y != "bus"])
 
 
 # --- weights --------------------------------------------------------------------------------
@@ -321,9 +310,8 @@ def test_the_cheapest_class_counts_not_the_label(case):
     X, y, _ = rows(noise=0.3)
     costs = 1.0 - np.eye(3)[y]
     costs[y == 0] = [2.0, 0.0, 3.0]
-    clf = make(case).fit(X, y, costs=costs)
-    effective = np.where(y == 0, 1, y)
-    assert (clf.predict(X) == effective).mean() > 0.85
+    decided = make(case).fit(X, y, costs=costs).predict(X)
+    assert (decided == np.where(y == 0, 1, y)).mean() > 0.85
 
 
 @pytest.mark.parametrize("name", [name for name in TWO if name not in REGRESSIONS])
@@ -336,34 +324,6 @@ def test_effective_labels(name):
     one = make(name).fit(X, y, costs=per_row(fn=amount, fp=2.0, tp=2.0))
     other = make(name).fit(X, label, costs=np.where(y == 1, np.abs(amount - 2.0), 2.0))
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
-
-
-def small(case):
-    """Small trees: large ones fit every row, whatever it costs."""
-    if case == "LpCSB direct":
-        return {"step": "bound"}  # steps of 1/t leave ties between the classes
-    if case == "AdaCostM2Classifier":
-        return {"max_leaves": 8, "n_estimators": 4}  # smaller trees leave ties, too
-    return {"max_leaves": 4, "n_estimators": 4} if case in TREES else {}
-
-
-@pytest.mark.parametrize("case", [case for case in OPTIONS if case not in BLIND])
-def test_costs_of_single_rows_change_decisions(case):
-    """Where x_2 > 0 class 0 is costly to miss, elsewhere class 2."""
-    X, y, _ = rows(n=200, noise=0.8)
-    up = X[:, 2] > 0
-    costs = 1.0 - np.eye(3)[y]
-    # AdaCost finds no rule where costs are far apart.
-    costly = 2.0 if case == "AdaCostM2Classifier" else 9.0
-    costs[up & (y == 0)] *= costly
-    costs[~up & (y == 2)] *= costly
-    if case == "P-MCBoost":
-        known = np.where(up[:, None, None], [[9.0], [1], [1]], [[1.0], [1], [9]])
-        decided = make(case).fit(X, y).predict(X, costs=known * (1.0 - np.eye(3)))
-    else:
-        decided = make(case, **small(case)).fit(X, y, costs=costs).predict(X)
-    assert (decided[up] == 0).mean() > (decided[~up] == 0).mean()
-    assert (decided[~up] == 2).mean() > (decided[up] == 2).mean()
 
 
 @EVERY_CASE
@@ -409,18 +369,6 @@ def test_penalties_of_a_learner_mean_the_same_as_without_boosting():
     learner = LogisticRegression(C=0.1)
     clf = make("AdaBoostCClassifier", estimator=learner, n_estimators=1).fit(X, y)
     np.testing.assert_array_equal(clf.predict(X), learner.fit(X, y).predict(X))
-
-
-@pytest.mark.parametrize("name", TWO)
-def test_every_binary_class_takes_scikit_learn_learners(name):
-    X, y, _ = rows(2)
-    for learner in (DecisionTreeRegressor(max_depth=2), DecisionTreeClassifier(max_depth=2)):
-        clf = make(name, {"fn": 2, "fp": 1}, estimator=learner)
-        if name in REGRESSIONS and isinstance(learner, DecisionTreeClassifier):
-            with pytest.raises(ValueError, match="regressor"):
-                clf.fit(X, y)
-            continue
-        assert np.isfinite(clf.fit(X, y).decision_function(X)).all()
 
 
 @pytest.mark.parametrize("name", TWO)
@@ -538,8 +486,7 @@ def test_missing_values(case):
     X[::7, 1] = np.nan
     clf = make(case)
     if get_tags(clf).input_tags.allow_nan:
-        assert np.isfinite(clf.fit(X, y).decision_function(X)).all()
-        assert clf.score(X, y) > 0
+        assert clf.fit(X, y).score(X, y) > 0
     else:
         with pytest.raises(ValueError, match="NaN"):
             clf.fit(X, y)
@@ -549,23 +496,13 @@ def test_missing_values(case):
 
 
 @SEVERAL
-def test_errors_of_degenerate_tables(case):
-    X, y, _ = rows()
-    with pytest.raises(ValueError, match="only one class"):
-        make(case).fit(X, np.zeros(len(X)))
-    with pytest.raises(ValueError, match="nothing to learn"):
-        make(case).fit(X, y, costs=np.ones((len(y), 3)))
-
-
-@SEVERAL
 def test_features_that_say_nothing(case):
     X, y, _ = rows(n=60)
-    matrix = np.array([[0, 1, 1], [1, 0, 1], [9, 9, 0]])
-    X = np.ones_like(X)
-    clf = make(case, matrix, n_estimators=30)
+    with pytest.raises(ValueError, match="nothing to learn"):
+        make(case).fit(X, y, costs=np.ones((len(y), 3)))
+    clf = make(case, np.array([[0, 1, 1], [1, 0, 1], [9, 9, 0]]), n_estimators=30)
     with pytest.warns(costboost.CollapseWarning, match=type(clf).__name__):
-        clf.fit(X, y)
-    assert np.isfinite(clf.decision_function(X)).all()
+        clf.fit(np.ones_like(X), y)
     assert np.isfinite(clf.predict_proba(X)).all()
     if case not in BLIND:
         assert set(clf.predict(X)) == {2}

@@ -387,14 +387,18 @@ def test_codewords(k):
         np.testing.assert_allclose(simplex_codewords(2), [[-1], [1]], **EXACT)
 
 
-@pytest.mark.parametrize("rate", [1.0, 0.3])
+@pytest.mark.parametrize(("rate", "turned"), [(1.0, False), (0.3, False), (1.0, True)])
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("loss", multiclass.LOSSES)
-def test_mcboost(loss, k, rate, asked):
+def test_mcboost(loss, k, rate, turned, asked):
     X, codes, prices, C, z, s = rows(70, k, n=40, noise=1.5)
-    rounds = 3
-    clf = MCBoostClassifier(loss=loss, n_estimators=rounds, learning_rate=rate)
+    rounds, words = 3, simplex_codewords(k)
+    if turned:
+        words = words @ (ortho_group.rvs(k - 1, random_state=1) if k > 2 else [[-1.0]])
+    given = words.tolist() if turned else None
+    clf = MCBoostClassifier(loss=loss, n_estimators=rounds, learning_rate=rate, codewords=given)
     clf.fit(X, codes, costs=prices, sample_weight=s)
+    np.testing.assert_array_equal(clf.codewords_, words)
     plain = {"rounds": rounds, "codes": z, "words": clf.codewords_, "sample_weight": s}
     trace = multiclass.run_mcboost(C, X, loss=loss, learning_rate=rate, **plain)
     assert len(clf.estimators_) == len(trace.alphas) == rounds * (k - 1)
@@ -413,21 +417,6 @@ def test_mcboost(loss, k, rate, asked):
     np.testing.assert_allclose(clf.train_loss_, losses, rtol=1e-9)
     X_new = np.random.default_rng(1).normal(size=(30, 3))
     np.testing.assert_allclose(clf.decision_function(X_new), of_two(trace.score(X_new)), **CLOSE)
-
-
-@pytest.mark.parametrize("loss", multiclass.LOSSES)
-def test_mcboost_with_other_codewords(loss):
-    k, rounds = 4, 3
-    X, codes, prices, C, z, s = rows(70, k, n=40, noise=1.5)
-    words = simplex_codewords(k) @ ortho_group.rvs(k - 1, random_state=1)
-    clf = MCBoostClassifier(loss=loss, n_estimators=rounds, codewords=words.tolist())
-    clf.fit(X, codes, costs=prices, sample_weight=s)
-    np.testing.assert_array_equal(clf.codewords_, words)
-    trace = multiclass.run_mcboost(
-        C, X, loss=loss, rounds=rounds, codes=z, words=words, sample_weight=s
-    )
-    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
-    np.testing.assert_allclose(clf.decision_function(X), trace.S[-1], **CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -484,9 +473,6 @@ def test_two_classes_with_the_logistic_loss():
     F = clf.decision_function(X)
     np.testing.assert_allclose(F[[0, 6]], [0.0, math.log(5.0)], atol=1e-6)
     np.testing.assert_allclose(clf.predict_proba(X)[[0, 6], 1], [1 / 2, 5 / 6], atol=1e-6)
-
-
-# --- losses of one's own --------------------------------------------------------------------
 
 
 # --- rules that name a class ----------------------------------------------------------------

@@ -83,26 +83,19 @@ def test_row_costs_at_predict(gaussians):
         clf.predict(X, costs=np.ones(len(y)))
 
 
-def test_callable_cost_matrix_is_asked_at_predict(gaussians):
+def test_costs_of_the_fit(gaussians):
+    """A function is asked again at predict; of costs of rows the mean is kept."""
     X, y = gaussians
-
-    def costs(X):
-        return per_row(fn=1 + X[:, 0] ** 2, fp=1)
-
-    clf = MinCostClassifier(LogisticRegression(), costs).fit(X, y)
-    np.testing.assert_array_equal(clf.predict(X), clf.predict(X, costs=costs(X)))
-    np.testing.assert_allclose(clf.cost_matrix_, [[0, 1], [costs(X)[y > 0, 1, 0].mean(), 0]])
-    assert clf.score(X, y) == clf.score(X, y, costs=costs(X))
-
-
-def test_fitted_with_row_costs_it_decides_by_their_mean(gaussians):
-    X, y = gaussians
-    costs = per_row(fn=np.linspace(1, 9, len(y)), fp=1)
-    clf = MinCostClassifier(LogisticRegression()).fit(X, y, costs=costs)
+    asked = MinCostClassifier(LogisticRegression(), lambda X: per_row(fn=1 + X[:, 0] ** 2, fp=1))
+    costs = asked.cost_matrix(X)
     mean = [[0, 1], [costs[y > 0, 1, 0].mean(), 0]]  # over the rows that can pay it
-    np.testing.assert_allclose(clf.cost_matrix_, mean)
+    np.testing.assert_allclose(asked.fit(X, y).cost_matrix_, mean)
+    np.testing.assert_array_equal(asked.predict(X), asked.predict(X, costs=costs))
+    assert asked.score(X, y) == asked.score(X, y, costs=costs)
+    given = MinCostClassifier(LogisticRegression()).fit(X, y, costs=costs)
+    np.testing.assert_allclose(given.cost_matrix_, mean)
     static = MinCostClassifier(LogisticRegression(), mean).fit(X, y)
-    np.testing.assert_array_equal(clf.predict(X), static.predict(X))
+    np.testing.assert_array_equal(given.predict(X), static.predict(X))
 
 
 def test_frames_reach_the_estimator_untouched(gaussians):
@@ -163,32 +156,38 @@ def test_metadata_routing(gaussians):
         assert (heavy.predict(X) > 0).mean() > 0.7
 
 
-def test_errors(gaussians):
-    X, y = gaussians
-    for model, more, message in (
+ONE_OF_TRUE = {"y": np.arange(150) == 4}
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "message"),
+    [
         (MinCostClassifier(LinearSVC()), {}, r"does not[.] Set calibration='sigmoid'"),
         (
             MinCostClassifier(KNeighborsClassifier()),
-            {"sample_weight": np.ones(len(y))},
+            {"sample_weight": np.ones(150)},
             "KNeighborsClassifier takes no sample_weight",
         ),
         (MinCostClassifier(calibration="platt"), {}, "'calibration' parameter of MinCost"),
         (MinCostClassifier(cv=1), {}, "'cv' parameter of MinCostClassifier"),
         (MinCostClassifier(cv="5"), {}, "'cv' parameter of MinCostClassifier"),
-        (MinCostClassifier(), {"y": np.ones(len(y), dtype=int)}, r"only one class: \[1\]"),
-        (
-            MinCostClassifier(SMALL, calibration="sigmoid"),
-            {"y": np.arange(len(y)) == 4},
-            "two rows or more of every class .* class True has 1",
-        ),
+        (MinCostClassifier(), {"y": np.ones(150, dtype=int)}, r"only one class: \[1\]"),
+        (MinCostClassifier(SMALL, calibration="sigmoid"), ONE_OF_TRUE, "class True has 1"),
         (MinCostClassifier(cost_matrix=np.eye(3)), {}, "cost_matrix"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            model.fit(**{"X": X, "y": y, **more})
+        (MinCostClassifier(SMALL), {"groups": np.ones(150)}, "folds of a calibration, and there"),
+    ],
+)
+def test_errors(model, more, message, gaussians):
+    X, y = gaussians[0][:150], gaussians[1][:150]
+    with pytest.raises(ValueError, match=message):
+        model.fit(**{"X": X, "y": y, **more})
     with pytest.raises(sklearn.exceptions.NotFittedError):
-        MinCostClassifier().predict(X)
+        clone(model).predict(X)
+
+
+def test_one_decision_for_every_row_is_said(gaussians):
     with pytest.warns(CollapseWarning, match="decides 1 for every training row"):
-        MinCostClassifier(LogisticRegression(), {"fn": 1e12, "fp": 1}).fit(X, y)
+        MinCostClassifier(LogisticRegression(), {"fn": 1e12, "fp": 1}).fit(*gaussians)
 
 
 def test_folds_keep_groups_together(gaussians):
@@ -203,8 +202,6 @@ def test_folds_keep_groups_together(gaussians):
     assert len(clone(one).set_params(cv=2).fit(X, y, groups=groups).estimator_.classes_) == 2
     with pytest.raises(ValueError, match="cv is a list of folds"):
         other.fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match="folds of a calibration, and there is none"):
-        MinCostClassifier(LogisticRegression()).fit(X, y, groups=groups)
 
 
 def test_small_folds(gaussians):
