@@ -9,12 +9,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,13 +29,11 @@ if TYPE_CHECKING:
 # too. They are checked at the start of fit.
 
 
-@dataclass(frozen=True)
-class Constraint:
-    """A rule in words and as a test, with a hint for values that were probably meant otherwise."""
+class Constraint(NamedTuple):
+    """A rule in words and as a test."""
 
     words: str
     holds: Callable[[Any], bool]
-    hint: Callable[[Any], str] = lambda value: ""
 
 
 def invalid(name: str, owner: str, problem: str) -> ValueError:
@@ -63,10 +60,6 @@ def checked_share(value: Any, name: str, owner: str) -> float:
     return float(value)
 
 
-def _is_splits(value: Any) -> bool:
-    return hasattr(value, "split") or isinstance(value, Iterable)
-
-
 def integer(low: int) -> Constraint:
     """An integer of at least ``low``."""
     return Constraint(f"an integer >= {low}", lambda v: is_integer(v) and v >= low)
@@ -78,17 +71,11 @@ def one_of(*options: Any) -> Constraint:
     return Constraint(words, lambda v: (v is None or isinstance(v, str)) and v in options)
 
 
-def _percent(value: Any) -> str:
-    is_percent = is_real(value) and 1 < value < 100
-    return f" Did you mean {value / 100:g}, for {value:g} %?" if is_percent else ""
-
-
 def share(*, optional: bool = False) -> Constraint:
     """A number strictly between 0 and 1, or None if it is optional."""
     return Constraint(
         f"{'None or ' * optional}a number in (0, 1)",
         lambda v: (optional and v is None) or (is_real(v) and 0 < v < 1),
-        _percent,
     )
 
 
@@ -110,7 +97,11 @@ COLUMNS = Constraint(
 )
 FOLDS = Constraint(
     "an integer >= 2, a splitter or an iterable of splits",
-    lambda v: v >= 2 if is_integer(v) else not isinstance(v, str) and _is_splits(v),
+    lambda v: (
+        v >= 2
+        if is_integer(v)
+        else not isinstance(v, str) and (hasattr(v, "split") or isinstance(v, Iterable))
+    ),
 )
 
 
@@ -122,17 +113,13 @@ def declared_rules(cls: type) -> dict[str, Constraint]:
     return rules
 
 
-def check_parameters(estimator: Any, rules: Mapping[str, Constraint] | None = None) -> None:
+def check_parameters(estimator: Any) -> None:
     """Raise a ValueError for the first constructor argument that breaks its rule."""
-    # The rules are those of the class (``_rules``), and of ``rules`` where they are given.
-    rules = declared_rules(type(estimator)) | dict(rules or {})
+    rules = declared_rules(type(estimator))
     for name, value in estimator.get_params(deep=False).items():
-        constraint = rules.get(name)
-        if constraint is not None and not constraint.holds(value):
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be "
-                f"{constraint.words}. Got {value!r} instead.{constraint.hint(value)}"
-            )
+        if name in rules and not rules[name].holds(value):
+            problem = f"must be {rules[name].words}. Got {value!r} instead."
+            raise invalid(name, type(estimator).__name__, problem)
 
 
 def checked_labels(y: Any, owner: str) -> Any:
@@ -145,12 +132,10 @@ def checked_labels(y: Any, owner: str) -> Any:
         values = np.array(y, dtype=object)
     if values.dtype.kind == "O" and values.ndim == 1:
         labels = values.tolist()
-        strange = [i for i, x in enumerate(labels) if isinstance(x, list | dict | set | np.ndarray)]
-        if strange:
-            raise ValueError(
-                f"y of {owner} must hold one label for every row, got {labels[strange[0]]!r} on "
-                f"row {strange[0]}. Several labels a row need a classifier for each."
-            )
+        for i, x in enumerate(labels):
+            if isinstance(x, list | dict | set | np.ndarray):
+                problem = f"must hold one label for every row, got {x!r} on row {i}"
+                raise ValueError(f"y of {owner} {problem}. Fit a classifier for each label.")
         missing = [i for i, x in enumerate(labels) if is_missing(x)]
         if missing:
             raise ValueError(
@@ -166,16 +151,13 @@ def checked_labels(y: Any, owner: str) -> Any:
 def check_classes(classes: AnyArray, owner: str, *, binary: bool = False) -> None:
     """Refuse rows of one class, and of more than two where only two are allowed."""
     if len(classes) < 2:
-        raise ValueError(
-            f"{owner} needs rows of at least two classes, and there is only one class: "
-            f"{classes.tolist()}."
-        )
+        known = classes.tolist()
+        raise ValueError(f"{owner} needs rows of at least two classes; only one class: {known}.")
     if binary and len(classes) > 2:
         # Worded so that scikit-learn's checks recognise it.
         raise ValueError(
             f"Only binary classification is supported by {owner}. The type of the target is "
-            f"multiclass, with {len(classes)} classes: {classes.tolist()[:10]}. Use a multi-class "
-            "algorithm of costboost."
+            f"multiclass, with {len(classes)} classes. Use a multi-class algorithm of costboost."
         )
 
 

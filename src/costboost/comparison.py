@@ -869,29 +869,21 @@ class Comparison:
             curves = self._by_round()
             return draw.lines(curves, "boosting rounds", "mean cost of a held-out row", ax)
         if kind == "sizes":
-            by_size = self.to_frame().groupby(["method", "train_size"])[["n_train", "score"]]
-            means = by_size.mean()
-            curves = {
-                name: (means.loc[name]["n_train"], means.loc[name]["score"])
-                for name in self.methods
-            }
+            by_size: Any = self.to_frame().groupby(["method", "train_size"])
+            means = by_size[["n_train", "score"]].mean()
+            curves = {name: (means["n_train"][name], means["score"][name]) for name in self.methods}
             return draw.lines(curves, "training rows", "share of the avoidable cost saved", ax)
         raise invalid("kind", "plot", f"must be ranks, cost, rounds or sizes; got {kind!r}.")
 
     def _by_round(self) -> dict[str, tuple[Any, Any]]:
         """Mean cost after each round, over all splits; a method that stopped keeps its last."""
-        found: dict[str, list[Floats]] = {}
-        largest = max(row["train_size"] for row in self.rows)
-        for row in self.rows:
-            if row.get("by_round") and row["train_size"] == largest:
-                found.setdefault(row["method"], []).append(np.array(row["by_round"]))
-        if not found:
+        whole: Any = self._whole()
+        if "by_round" not in whole:
             raise ValueError("There are no costs by round. Call compare(..., staged=True).")
         curves = {}
-        for name, parts in found.items():
-            longest = max(map(len, parts))
-            padded = [np.pad(part, (0, longest - len(part)), mode="edge") for part in parts]
-            curves[name] = (np.arange(1, longest + 1), np.mean(padded, axis=0))
+        for name, parts in whole["by_round"].dropna().groupby(whole["method"], sort=False):
+            mean = type(whole)(parts.tolist()).ffill(axis=1).mean()
+            curves[name] = (mean.index + 1, mean)
         return curves
 
 

@@ -39,12 +39,9 @@ class Limit:
         """The limit of some rows, in proportion."""
         return Limit(self.coefficients[rows], self.low * share, self.high * share)
 
-    def used(self, codes: Ints) -> float:
-        """The sum that is limited."""
-        return float(np.take_along_axis(self.coefficients, codes[:, None], axis=1).sum())
-
-    def spent(self, rows: Ints, codes: Ints) -> float:
-        """Its part that some rows make up."""
+    def used(self, codes: Ints, rows: Ints | None = None) -> float:
+        """The sum that is limited, or its part that some rows make up."""
+        rows = np.arange(len(codes)) if rows is None else rows
         return float(self.coefficients[rows, codes[rows]].sum())
 
     @property
@@ -154,7 +151,7 @@ def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> In
     slack = np.array([limit.slack for limit in limits])
     for size in _NEAR:  # the split rows, and those next to a tie
         free = np.argsort(margin, kind="stable")[: len(split) + size]
-        used = np.array([limit.used(codes) - limit.spent(free, codes) for limit in limits])
+        used = np.array([limit.used(codes) - limit.used(codes, free) for limit in limits])
         low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
         result = milp(
             expected[free].ravel() / _unit(expected),
@@ -210,7 +207,7 @@ def _with_free_rows(
     fixed[free] = False
     others = np.flatnonzero(fixed)
     weights = distinct[:, d:].reshape(-1, m, d).swapaxes(0, 1).reshape(m, -1)
-    spent = np.array([limit.spent(others, codes) for limit in limits])
+    spent = np.array([limit.used(codes, others) for limit in limits])
     highs, lows = (np.array([getattr(limit, end) for limit in limits]) for end in ("high", "low"))
     above, below = np.isfinite(highs), np.isfinite(lows)
     unit = _unit(expected)
