@@ -169,19 +169,16 @@ def _ours(
 def _engine(name: str, n: int, seed: int) -> Any:
     """An ordinary boosted classifier of each library, at comparable sizes."""
     threads = 1 if n < FEW_ROWS else -1
-    if name == "catboost":
-        return import_module("catboost").CatBoostClassifier(
-            iterations=ROUNDS, depth=4, learning_rate=0.05, random_seed=seed, verbose=False,
-            allow_writing_files=False, thread_count=threads,
-        )  # fmt: skip
-    same: dict[str, Any] = {
-        "n_estimators": ROUNDS, "learning_rate": 0.05, "random_state": seed, "n_jobs": threads,
-    }  # fmt: skip
+    own, same = {"learning_rate": 0.05}, {"random_state": seed, "n_jobs": threads}
     library: Any = import_module(name)
+    if name == "catboost":
+        own |= {"iterations": ROUNDS, "depth": 4, "random_seed": seed, "thread_count": threads}
+        return library.CatBoostClassifier(**own, verbose=False, allow_writing_files=False)
+    own |= {"n_estimators": ROUNDS}
     if name == "xgboost":
-        same |= {"max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide"}
-        return library.XGBClassifier(**same)
-    return library.LGBMClassifier(num_leaves=15, verbose=-1, **same)
+        leaves = {"max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide"}
+        return library.XGBClassifier(**own, **leaves, **same)
+    return library.LGBMClassifier(**own, num_leaves=15, verbose=-1, **same)
 
 
 def _calibrated(model: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,15 +24,14 @@ from costboost.cli.options import (
     option,
 )
 from costboost.cli.problem import column_values, texts
-from costboost.columns import TableError, TypedRows, unknown_column, writer
-from costboost.costs import Expression
+from costboost.columns import TableError, unknown_column, writer
 from costboost.costs.forms import expressions_in
 from costboost.decisions.arrays import cheapest_other
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from costboost.columns import Columns, Source
+    from costboost.columns import Columns
     from costboost.decisions import Allocation
 
 PERIODS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
@@ -70,7 +69,7 @@ def predict(
         False, "Put an apostrophe before texts that a spreadsheet would run as formulas (= + - @)."
     ),
     batch_rows: int = option(
-        100_000, "Rows in memory at once; files may be larger than memory.", min=1
+        100_000, "Rows in memory at once; all of them with --capacity.", min=1
     ),
     force: bool = FORCE,
     as_json: bool = AS_JSON,
@@ -89,15 +88,22 @@ def predict(
         raise TableError("--per needs --capacity, as in --capacity review=200 --per day.")
     if explain:
         _check_explains(model)
+    expressions, plan = expressions_in(model.cost_matrix), None
     counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
     comma = any(column.decimal == "," for column in columns.used)
     how = {"decimal_comma": comma, "safe_cells": safe_cells}
     with collected_warnings() as remarks, writer(output, source, **how) as write:
-        per_time = time_column or facts.get("time")
-        plan = _allocated(model, source, batch_rows, limits, per, per_time)
-        for frame, X in _batches(source, columns, batch_rows, expressions_in(model.cost_matrix)):
-            codes = None if plan is None else plan.codes[done : done + len(X)]
-            codes, costs, new = _decided(model, X, codes, explain)
+        # Limits are those of all rows together.
+        for frame in [source.read()] if limits else source.batches(batch_rows):
+            first = done + 1 + source.is_text  # counted as a spreadsheet does: a header is row 1
+            X = columns.read(frame, source.name, first)
+            for expression in expressions:  # all columns of the costs are there
+                expression(X, rows=range(first, first + len(X)), of=source.name)
+            if limits:
+                name = time_column or facts.get("time")
+                groups = None if per is None else _groups(frame, columns, per, name, source.name)
+                plan = model.decide(X, capacity=limits, per=groups)
+            codes, costs, new = _decided(model, X, None if plan is None else plan.codes, explain)
             write(_beside(frame, new, listed(keep), prefix, source.name))
             counts += np.bincount(codes, minlength=len(decisions))
             sums += np.bincount(codes, costs, minlength=len(decisions))
@@ -123,20 +129,6 @@ def predict(
         _show_prices(console, plan)
     if output != "-":
         show.wrote(console, output)
-
-
-def _batches(
-    source: Source, columns: Columns, rows: int, costs: Sequence[Expression] = ()
-) -> Iterator[tuple[pl.DataFrame, TypedRows]]:
-    """Raw rows as they are, and as the model reads them; all columns of the costs are there."""
-    done = 0
-    for frame in source.batches(rows):
-        first = done + 1 + source.is_text  # counted as a spreadsheet does: a header is row 1
-        X = columns.read(frame, source.name, first)
-        for expression in costs:
-            expression(X, rows=range(first, first + len(X)), of=source.name)
-        yield frame, X
-        done += frame.height
 
 
 def _decided(
@@ -214,37 +206,16 @@ def _limits(entries: Sequence[str] | None, decisions: list[Any]) -> dict[Any, An
     return found
 
 
-def _allocated(
-    model: Any, source: Source, batch_rows: int, limits: dict[Any, Any], per: str | None,
-    time_column: str | None,
-) -> Allocation | None:  # fmt: skip
-    """Decide all rows together; only their expected costs are in memory."""
-    from costboost.decisions import allocate
-
-    if not limits:
-        return None
-    costs: list[Floats] = []
-    groups: list[AnyArray] = []
-    for frame, X in _batches(source, model.columns_, batch_rows):
-        costs.append(model.predict_cost(X))
-        if per is not None:
-            groups.append(_groups(frame, model.columns_, per, time_column, source.name))
-    return allocate(
-        np.concatenate(costs), model.decisions_, capacity=limits,
-        per=np.concatenate(groups) if groups else None,
-    )  # fmt: skip
-
-
 def _groups(
     frame: pl.DataFrame, columns: Columns, per: str, name: str | None, where: str
 ) -> AnyArray:
     """The group of each row: its day, its week, ..., or the value of a column."""
     import polars as pl
 
-    if per not in PERIODS or per in frame.columns:
-        if per not in frame.columns:
-            raise unknown_column(per, frame.columns, "--per", where)
+    if per in frame.columns:
         return texts(frame[per])
+    if per not in PERIODS:
+        raise unknown_column(per, frame.columns, "--per", where)
     if name is None:
         dates = [column.name for column in columns if column.kind == "date"]
         hint = f", such as --time-column {dates[0]}" if dates else ""
