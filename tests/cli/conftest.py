@@ -26,6 +26,11 @@ def run(*arguments: object, code: int = 0, input: bytes | None = None) -> Result
     return result
 
 
+def words(text: str) -> str:
+    """Text as it was before it was broken into lines."""
+    return " ".join(text.replace("│", " ").split())
+
+
 def payments(n: int, seed: int) -> pd.DataFrame:
     """Payments as a file has them: ids, dates, words, a constant."""
     data = make_fraud(n, random_state=seed)

@@ -7,17 +7,12 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 import costboost
-from costboost.cli import COMMANDS, app, load
+from cli.conftest import run
+from costboost.cli import COMMANDS, load
 
-runner = CliRunner()
-HEAVY = (
-    *("lightgbm", "matplotlib", "numba", "numpy", "optuna", "pandas", "plotly", "polars", "scipy"),
-    *("sklearn", "xgboost"),
-)
-
+HEAVY = "lightgbm matplotlib numba numpy optuna pandas plotly polars scipy sklearn xgboost"
 # Runs the command line, then prints which heavy packages it loaded and its peak memory (not by
 # getrusage: its maximum outlives exec, so that a large parent would be counted).
 PROBE = f"""
@@ -27,35 +22,31 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-loaded = [name for name in {HEAVY!r} if name in sys.modules]
 status = pathlib.Path("/proc/self/status")
 peak = int(status.read_text().split("VmHWM:")[1].split()[0]) // 1024 if status.exists() else 0
-print("\\nLOADED", loaded, "PEAK", peak)
+print("\\nLOADED", [name for name in {HEAVY!r}.split() if name in sys.modules], "PEAK", peak)
 """
+
+
+def printed(*arguments: str) -> list[str]:
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("words", ["--version", "--help", "fit --help", "data check --help"])
 def test_answers_load_nothing_heavy(words: str) -> None:
-    command = [sys.executable, "-c", PROBE, *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    *_, last = done.stdout.splitlines()
-    loaded, peak = last.removeprefix("LOADED ").split(" PEAK ")
-    assert loaded == "[]"
+    loaded, peak = printed("-c", PROBE, *words.split())[-1].split(" PEAK ")
+    assert loaded == "LOADED []"
     assert int(peak) < 150  # megabytes
 
 
-def test_python_m_costboost() -> None:
-    command = [sys.executable, "-m", "costboost", "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == f"costboost {costboost.__version__}"
-
-
-def test_help_lists_every_command() -> None:
-    result = runner.invoke(app, ["--help"])
-    assert result.exit_code == 0
-    words = " ".join(result.output.replace("│", " ").split())
+def test_version_help_and_unknown_commands() -> None:
+    assert printed("-m", "costboost", "--version") == [f"costboost {costboost.__version__}"]
+    words = " ".join(run("--help").output.replace("│", " ").split())
     for name, text in COMMANDS.items():
         assert f"{name} {text}" in words
+    assert "'demo'" in run("remo", code=2).output
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -63,12 +54,4 @@ def test_the_list_says_what_the_command_says(name: str) -> None:
     loaded = load(name)
     assert loaded.name == name
     assert inspect.cleandoc(loaded.help).startswith(COMMANDS[name])
-    result = runner.invoke(app, [name, "--help"])
-    assert result.exit_code == 0
-    assert f"costboost {name}" in result.output
-
-
-def test_an_unknown_command_suggests_a_known_one() -> None:
-    result = runner.invoke(app, ["remo"])
-    assert result.exit_code == 2
-    assert "'demo'" in result.output
+    assert f"costboost {name}" in run(name, "--help").output

@@ -1,17 +1,21 @@
-"""Comparisons are paired, their groups mean something, and a killed one goes on."""
+"""Comparisons are paired, their groups mean something, and a killed one goes on; the demo."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from cli.conftest import COSTS, World, run
+from cli.conftest import COSTS, World, run, words
 from costboost import comparison
+from costboost.cli import compare
 from costboost.cli.problem import folds
+from costboost.metrics import savings_score, total_cost
 
 
 def test_compare(world: World, tmp_path: Path) -> None:
@@ -38,14 +42,6 @@ def test_compare(world: World, tmp_path: Path) -> None:
     assert costs["best constant decision"] == pytest.approx(total)
 
 
-def test_the_table_fits_a_terminal(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    text = run("compare", world.train, *COSTS, "--folds", 2, "--only-ours", "--algorithm",
-               "MinCost", "-q").stdout  # fmt: skip
-    assert "MinCost" in text
-    assert max(map(len, text.splitlines())) <= 80
-
-
 def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "c"
     arguments = ("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "AdaC2",
@@ -61,12 +57,10 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
 
     monkeypatch.setattr(comparison, "positions", counted)
     run(*arguments, "--checkpoint", path, code=2)
-    monkeypatch.setattr(comparison, "positions", check)
+    monkeypatch.undo()
     for more, what in ((("--seed", 1), "seed"), (("--cost", "tp=1"), "costs")):
-        said = " ".join(run(*arguments, *more, "--checkpoint", path, code=2).stderr.split())
-        assert "of another question" in said
-        assert what in said
-        assert "Delete the file" in said
+        said = words(run(*arguments, *more, "--checkpoint", path, code=2).stderr)
+        assert "of another question" in said and what in said and "Delete the file" in said
     kept = path.read_bytes()
     assert len(kept.splitlines()) == 2  # the kind of file, and a fold
     for part in (kept, kept[:-5], kept[:3], b""):  # also cut within a line
@@ -74,7 +68,32 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
         assert run(*arguments, "--checkpoint", path).stdout == whole
         assert not path.exists()
     path.write_text('{"not": "yours"}')
-    assert (
-        "is not a file of costboost compare" in run(*arguments, "--checkpoint", path, code=2).stderr
-    )
+    said = run(*arguments, "--checkpoint", path, code=2).stderr
+    assert "is not a file of costboost compare" in said
     assert path.read_text() == '{"not": "yours"}'
+
+
+def test_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    page = tmp_path / "demo.html"
+    text = run("demo", "--rows", 1000, "--report", page).stdout
+    assert max(map(len, text.splitlines())) <= max(80, 40 + len(str(page)))
+    assert "which payments to stop" in page.read_text("utf-8")
+    for word in ("Card fraud", "CostBoost", "MinCost", "best constant decision", "per 1,000 rows"):
+        assert word in text
+    assert "--rows" in re.sub(r"\x1b\[[0-9;]*m", "", run("demo", "--rows", 3, code=2).output)
+    monkeypatch.setattr(compare, "_usual", lambda *_: {})
+    monkeypatch.setattr(compare, "find_spec", lambda name: None)
+    text = run("demo", "--rows", 500, "--report", tmp_path / "none.html").output
+    assert 'pip install "costboost[report]"' in text
+
+
+def test_costs_and_savings_of_the_demo_are_those_of_the_metrics() -> None:
+    problem = compare._fraud(600, 0)
+    costs = np.zeros((600, 2, 2))
+    costs[:, :, 1], costs[:, 1, 0] = 5, problem.X["amount"]
+    decided, pair = np.arange(300) % 2, np.arange(600).reshape(2, -1)
+    found = compare._compared(problem, {"careless": lambda fold: decided}, [pair], 0)
+    truth, paid = problem.y[300:], found.paid()["careless"].sum()
+    assert paid == pytest.approx(total_cost(truth, decided, costs=costs[300:]))
+    assert found.standings()[0].savings == savings_score(truth, decided, costs=costs[300:])

@@ -15,13 +15,7 @@ from rich.console import Console
 from costboost._typing import AnyArray
 from costboost._words import money, span
 from costboost.cli import options, show
-from costboost.cli.models import (
-    algorithm_class,
-    algorithm_names,
-    make_model,
-    read_settings,
-    typed_frame,
-)
+from costboost.cli.models import algorithm_class, algorithm_names, make_model, read_settings
 from costboost.cli.options import ProblemOptions, check_output, command, option
 from costboost.cli.problem import CostProblem, folds, read_problem
 from costboost.columns import Columns, need
@@ -144,7 +138,7 @@ def demo(
     train, test = (problem.take(index) for index in pair)
     model = train.fit(make_model("CostBoost", problem, {"effort": "fast"}, seed=seed))
     page = model.report(
-        typed_frame(model, test.X), test.y, path=report, amount="amount",
+        test.X.drop("fraud"), test.y, path=report, amount="amount",
         title="costboost demo: which payments to stop",
     )  # fmt: skip
     show.wrote(console, page, ": open it in a browser.")

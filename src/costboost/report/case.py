@@ -293,12 +293,12 @@ def make_case(
     nothing: Any = None,
     positive: Any = None,
     time: Any = None,
-    amount: tuple[str, ArrayLike] | None = None,
+    amount: Any = None,
     segments: Any = None,
     features: Any = None,
     explain: Explain | ArrayLike | None = None,
     rivals: Mapping[str, Any] | None = None,
-    ids: ArrayLike | None = None,
+    ids: Any = None,
     title: str | None = None,
     unit: str = "",
     settings: Mapping[str, Any] | None = None,
@@ -328,18 +328,21 @@ def make_case(
         The decision that means doing nothing; the model is then compared with that, too.
     positive : label, optional
         With two classes, the one that calls for action; by default the last.
-    time : array of shape (n,), optional
-        When each row happened; anything that numpy converts to datetime64.
-    amount : (str, array of shape (n,)), optional
-        Name and values of the column to show by deciles.
-    segments, features : frame or mapping of name to array of shape (n,), optional
-        Columns to break the costs down by; values of the features.
+    time : str or array of shape (n,), optional
+        When each row happened, as a column of `features` or anything that numpy converts to
+        datetime64.
+    amount : str, array of shape (n,) or (str, array), optional
+        The column to show by deciles: its name in `features`, its values, or both.
+    segments : str, list of str, or mapping of name to array of shape (n,), optional
+        Columns to break the costs down by.
+    features : frame or mapping of name to array of shape (n,), optional
+        Values of the features.
     explain : callable or array of shape (n, features), optional
         Each feature's part, in money, of what the decision taken is expected to save against the
         next-best one; a callable takes row numbers, and only the rows shown are explained.
     rivals : mapping of name to array, optional
         Probabilities (n, k), decided by the same costs; or labels of decisions (n,).
-    ids : array of shape (n,), optional
+    ids : str or array of shape (n,), optional
         Names of the rows in the table of mistakes; by default their numbers.
     title : str, optional
         Heading of the page; by default it names the decisions.
@@ -396,6 +399,16 @@ def make_case(
         keys = () if found is None else found
         return {str(key): of_length(table[key], n, f"{name}[{key!r}]", owner) for key in keys}
 
+    def column(values: Any, name: str) -> Any:
+        if values is not None:
+            return of_length(column_of(values, features, name, owner), n, name, owner)
+
+    if amount is not None and not isinstance(amount, tuple):
+        amount = (amount if isinstance(amount, str) else "amount", column(amount, "amount"))
+    if isinstance(segments, str):
+        segments = [segments]
+    if isinstance(segments, Sequence):
+        segments = {name: column(name, "segments") for name in segments}
     if explain is not None and not callable(explain):
         explain = _table(explain, (n, np.shape(explain)[-1]), "explain").__getitem__
     idle = None if nothing is None else position(nothing, named, "decisions", "nothing", owner)
@@ -408,13 +421,13 @@ def make_case(
         decided=decide(p if decided is None else decided, "decided"),
         nothing=idle,
         idle=idle,
-        time=None if time is None else _time(of_length(time, n, "time", owner)),
+        time=None if time is None else _time(column(time, "time")),
         amount=None if amount is None else (amount[0], _table(amount[1], (n,), "amount")),
         segments=columns(segments, "segments"),
         features=columns(features, "features"),
         explain=explain,
         rivals={name: decide(one, f"rivals[{name!r}]") for name, one in (rivals or {}).items()},
-        ids=None if ids is None else of_length(ids, n, "ids", owner),
+        ids=column(ids, "ids"),
         title=heading if title is None else title,
         unit=unit,
         settings={str(name): str(value) for name, value in (settings or {}).items()},
@@ -459,24 +472,11 @@ def case_of(
     sample_weight: ArrayLike | None = None,
     *,
     costs: Any = None,
-    time: Any = None,
-    amount: Any = None,
-    segments: Any = None,
     positive: Any = None,
-    ids: Any = None,
     **options: Any,
 ) -> Case:
     """Gather what a report needs from a fitted classifier; `options` are those of `make_case`."""
     proba, known, weighed, decided = model.judged(X, y, costs=costs)
-    form = model.cost_matrix if costs is None else costs
-    owner = f"{type(model).__name__}.report"
-    if amount is not None and not isinstance(amount, tuple):
-        name = amount if isinstance(amount, str) else "amount"
-        amount = (name, column_of(amount, X, "amount", owner))
-    if isinstance(segments, str):
-        segments = [segments]
-    if isinstance(segments, Sequence):
-        segments = {str(name): column_of(name, X, "segments", owner) for name in segments}
     found = make_case(
         model.classes_[known.codes],
         proba,
@@ -484,13 +484,9 @@ def case_of(
         costs=known,
         decided=decided,
         sample_weight=sample_weight,
-        positive=_positive(positive, form, known),
-        time=column_of(time, X, "time", owner),
-        amount=amount,
-        segments=segments,
+        positive=_positive(positive, model.cost_matrix if costs is None else costs, known),
         features=X if has_columns(X) else None,
         explain=_model_parts(model, X, costs, known, decided),
-        ids=column_of(ids, X, "ids", owner),
         settings={k: v for k, v in model.get_params(deep=False).items() if k != "cost_matrix"},
         **options,
     )

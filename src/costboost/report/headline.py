@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -121,58 +120,40 @@ def headline(case: Case) -> Headline:
 # -- the first page ------------------------------------------------------------------------------
 
 
+ADVICE = {
+    "pays": ("good", "Deploy it, and keep measuring what its decisions cost."),
+    "does not pay": ("bad", "Do not deploy it. Decide without it, or train on better data."),
+    "cannot tell yet": ("even", "Wait. Collect more cases with their outcome, then ask again."),
+}
+
+
 def first_page(report: ReportData) -> Section:
     """For a manager: one sentence, one number, one picture, one recommendation."""
-    head, unit = report.headline, escape(report.case.unit)
+    head, unit = report.headline, report.case.unit
     found = head.verdict
-    always = f"deciding {found.constant} for every case"
-    titles = {
-        "pays": f"The model pays: it costs less than {always}",
-        "does not pay": f"The model does not pay: {always} costs no more",
-        "cannot tell yet": "It is too early to tell whether the model pays",
-    }
+    title, _, why = found.in_words(unit).partition(": ")
+    lead = f"Measured on {count(found.rows)} cases that the model has not seen, {why}"
     gain, low, high = (1000 * x for x in (found.gain, found.low, found.high))
-    word = "saved" if gain >= 0 else "lost"
-    saving = head.rule("constant").saving
+    size, word = money(abs(gain), unit, low, high), "saved" if gain >= 0 else "lost"
     yearly = ""
     if head.days is not None and len(head.days) >= FEWEST_DAYS_OF_YEAR:
-        a_year = Range(*(x * 365.25 / len(head.days) for x in saving))
-        yearly = (
-            f"<p>A year of cases like these: {money(a_year.value, unit, *a_year)} "
-            f"(95\u00a0% interval {span(a_year.low, a_year.high, unit, a_year.value)}).</p>"
-        )
-    kind = {"pays": "good", "does not pay": "bad"}.get(found.answer, "even")
-    lead = f"Measured on {count(found.rows)} cases that the model has not seen."
-    number = (
-        f'<div class="card {kind}"><p class="big">{money(abs(gain), unit, low, high)}</p>'
-        f'<p class="note">{word} per 1,000 cases against {escape(always)}</p>'
-        f"<p>95\u00a0% interval {span(low, high, unit, gain)}</p>{yearly}</div>"
+        value, low, high = (x * 365.25 / len(head.days) for x in head.rule("constant").saving)
+        amounts = money(value, unit, low, high), span(low, high, unit, value)
+        yearly = "A year of cases like these: {} (95\u00a0% interval {}).".format(*amounts)
+    kind, advice = ADVICE[found.answer]
+    cards = (
+        f'<div class="cards"><div class="card {kind}"><p class="big">{escape(size)}</p>'
+        f'<p class="note">{word} per 1,000 cases</p><p>{escape(yearly)}</p></div>'
         f'<div class="card {kind}"><h3>Recommendation</h3>'
-        f'<p class="advice">{escape(_advice(found))}</p></div>'
+        f'<p class="advice">{advice}</p></div></div>'
     )
-    return Section(
-        "headline",
-        "Summary",
-        titles[found.answer],
-        [_costs_chart(head, report.case.unit)],
-        lead,
-        before=f'<div class="cards">{number}</div>',
-    )
+    chart = _costs_chart(head, unit)
+    return Section("headline", "Summary", title, [chart], escape(lead), before=cards)
 
 
 def _colors(rules: Sequence[RuleCost]) -> list[str]:
     others = cycle(("@rose", "@blue", "@green", "@brown"))
     return [COLORS.get(rule.key) or next(others) for rule in rules]
-
-
-def _advice(found: Verdict) -> str:
-    if found.answer == "pays":
-        return "Deploy it, and keep measuring what its decisions cost."
-    if found.answer == "does not pay":
-        return f"Do not deploy it. Decide {found.constant} for every case, or train on better data."
-    if math.isinf(found.more_rows):
-        return "Do not deploy it for money: a gain, if there is one, is too small to be measured."
-    return f"Collect about {count(found.more_rows)} more cases with their outcome, then ask again."
 
 
 def _costs_chart(head: Headline, unit: str) -> Figure:

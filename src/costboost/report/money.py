@@ -138,37 +138,31 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
     rows, paid, avoidable, unit = cells["rows"], cells["paid"], cells["avoidable"], case.unit
     j, e = used = np.nonzero(rows > 0)
     few = case.k * case.d <= 9
-    text = [
-        [
-            (f"{money(c, unit)}<br>{count(n)} rows" if few else compact(c)) if n else ""
-            for c, n in zip(*pair, strict=True)
-        ]
-        for pair in zip(paid.tolist(), rows.tolist(), strict=True)
-    ]
+    text = np.full(rows.shape, "", dtype=object)
+    for place in zip(j, e, strict=True):
+        text[place] = f"{money(paid[place], unit)}<br>{count(rows[place])} rows"
     squares = {
         "type": "heatmap",
         "x": list(range(case.d)),
         "y": list(range(case.k)),
         "z": [charts.numbers(row) for row in avoidable],
-        "text": text,
+        "text": text.tolist(),
         "customdata": [
             [f"truth {one}, decided {other}" for other in case.decisions] for one in case.classes
         ],
         "hovertemplate": "%{customdata}<br>%{text}<br>avoidable %{z:,.2f}<extra></extra>",
         "colorscale": "@scale",
         "zmin": 0.0,
-        "showscale": few,
         "colorbar": {"title": {"text": "Avoidable"}, "thickness": 12, "outlinewidth": 0},
         "xgap": 3,
         "ygap": 3,
-        **({"texttemplate": "%{text}"} if case.k * case.d <= 144 else {}),
+        **({"texttemplate": "%{text}"} if case.k * case.d <= 36 else {}),
     }
     return Figure(
         "outcomes",
         "Truth and decision, in money",
-        "Each square shows what its rows cost"
-        f"{'' if few else ' (k: thousands, M: millions)'}. The stronger the colour, the more of "
-        "that the right decisions would have avoided.",
+        "What the rows of each square cost. The stronger the colour, the more of that the right "
+        "decisions would have avoided.",
         [squares],
         {
             "yaxis": {
@@ -177,7 +171,7 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
             },
             "xaxis": {**charts.named_axis(case.decisions, 14), **charts.axis("Decision")},
             "height": 210 + (62 if few else 40) * min(case.k, 12),
-            "least": 0 if few else 170 + 44 * min(case.d, 12),  # pixels; narrower screens scroll
+            "least": 0 if few else 170 + 75 * min(case.d, 8),  # pixels; narrower screens scroll
         },
         charts.table(
             "Rows and cost by truth and decision",
@@ -189,14 +183,6 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
         ),
         wide=not few,
     )  # fmt: skip
-
-
-def compact(value: float) -> str:
-    """An amount that fits into a small square."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= 0.9995 * size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.3g}"
 
 
 def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> Figure:
