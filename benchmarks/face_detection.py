@@ -86,11 +86,15 @@ def ours(source: str, out: Path) -> None:
         stored[name] = (255 * picture).round().astype(np.uint8)
         boxes = detector.detect(picture)
         seconds = min(_seconds(detector.candidates, picture) for _ in range(REPEATS))
+        shapes = (picture.shape, cascade.shape_)
         result["pictures"][name] = {
             "boxes": [box[:4] for box in boxes],
             "truth": [box[:4] for box in truth],
             "seconds": seconds,
-            "windows": detector.count_windows(picture.shape),
+            "windows": sum(
+                int(np.prod([round(n / scale) - side + 1 for n, side in zip(*shapes, strict=True)]))
+                for scale in detector.scales(picture.shape)
+            ),
         }
     np.savez_compressed(out / "pictures.npz", **stored)
     (out / "ours.json").write_text(json.dumps(result, indent=1))

@@ -3,7 +3,7 @@
     python examples/detect_faces.py faces.png cbcl_faces.npz
 
 Needs the extra ``experiments``. The second argument is a
-file or folder of face windows with the parts train and test, such as the MIT CBCL set (see
+file of face windows with the parts train and test, such as the MIT CBCL set (see
 `costboost_papers.vision.face_windows`); training on its 2,429 faces takes four minutes. Without it
 the 100 faces of scikit-image are used, which make a poor detector. The two portraits and the
 pictures in which test faces are pasted have no part in the training.

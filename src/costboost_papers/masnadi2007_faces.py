@@ -22,7 +22,6 @@ from costboost_papers.item import Item, Mode, Task, mean_and_error, plus_minus
 from costboost_papers.plots import CostFactorDisplay
 from costboost_papers.protocol import data_file, holdout, quiet
 from costboost_papers.vision import HaarStump, background_windows, face_windows
-from costboost_papers.vision.features import Windows
 from costboost_papers.vision.haar_stump import HaarEnsemble, boost_together
 
 # --- methods -------------------------------------------------------------------------------------
@@ -152,11 +151,11 @@ def scores_of_all(
         schemes.append(model._scheme(problem))
     histories = boost_together(schemes, learner, max(rounds))
     del learner  # its bins are large
-    windows = Windows.of_stack(data.test)
+    flat = data.test.reshape(len(data.test), -1)
     scores = np.zeros((len(detectors), len(rounds), len(data.test)))
     for k, history in enumerate(histories):
         if history.rules:
-            staged = list(HaarEnsemble(history.rules, np.array(history.votes)).staged_of(windows))
+            staged = list(HaarEnsemble(history.rules, np.array(history.votes)).staged(flat))
             scores[k] = [staged[min(count, len(staged)) - 1] for count in rounds]
     return scores
 

@@ -6,11 +6,12 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from skimage.feature import haar_like_feature
+from skimage.transform import integral_image
 
 from costboost import AsymmetricAdaBoostClassifier, CSAdaBoostClassifier
 from costboost_papers.vision import (
-    BACKGROUNDS,
-    FEATURE_TYPES,
     Box,
     CascadeClassifier,
     HaarFeatures,
@@ -18,16 +19,13 @@ from costboost_papers.vision import (
     SlidingWindowDetector,
     Windows,
     background_windows,
-    cut_windows,
     face_windows,
-    grey,
     paste_windows,
     suppress,
     varied_windows,
 )
 from costboost_papers.vision.cascade import PictureMine
-
-pytest.importorskip("skimage", reason='needs scikit-image: pip install "costboost[experiments]"')
+from costboost_papers.vision.features import corner_points
 
 SIZE = 10
 
@@ -67,22 +65,15 @@ def mined():
 # --- features -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", FEATURE_TYPES)
-def test_features_equal_those_of_scikit_image(kind):
-    from skimage.feature import haar_like_feature
-    from skimage.transform import integral_image
-
+def test_features_equal_those_of_scikit_image():
     X = np.random.default_rng(0).random((4, 7, 9))
-    ours = HaarFeatures([kind], max_features=None, normalize=False).fit_transform(X)
-    theirs = [haar_like_feature(integral_image(x), 0, 0, 9, 7, kind) for x in X]
+    ours = HaarFeatures(max_features=None, normalize=False).fit_transform(X)
+    theirs = [haar_like_feature(integral_image(x), 0, 0, 9, 7) for x in X]
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
 def test_a_choice_of_features_inside_a_picture():
     """As scikit-image has them on the window cut out: its own offsets go wrong at the borders."""
-    from skimage.feature import haar_like_feature
-    from skimage.transform import integral_image
-
     picture = np.random.default_rng(1).random((20, 24))
     haar = HaarFeatures(max_features=40, normalize=False, random_state=3)
     haar.fit(np.zeros((1, 8, 10)))
@@ -92,6 +83,8 @@ def test_a_choice_of_features_inside_a_picture():
         cut = integral_image(picture[top : top + 8, left : left + 10])
         theirs = haar_like_feature(cut, 0, 0, 10, 8, haar.feature_type_, haar.feature_coord_)
         np.testing.assert_allclose(row, theirs, atol=1e-10)
+    with pytest.raises(ValueError, match="shape seen in fit"):
+        haar.transform(picture[None])
 
 
 def test_brightness_and_contrast_do_not_matter_and_flat_windows_have_no_features():
@@ -102,17 +95,22 @@ def test_brightness_and_contrast_do_not_matter_and_flat_windows_have_no_features
     assert not haar.transform(X)[2].any()
 
 
+def test_corner_points_are_few_and_sum_to_zero():
+    """2, 3 and 4 rectangles side by side share corners: 6, 8 and 9 points."""
+    haar = HaarFeatures(max_features=None).fit(np.zeros((1, 6, 6)))
+    _, weights, counts = corner_points(haar.rectangles_)
+    for kind, number in (("type-2-x", 6), ("type-3-y", 8), ("type-4", 9)):
+        assert set(counts[haar.feature_type_ == kind]) == {number}
+    np.testing.assert_allclose(weights.sum(axis=1), 0.0)
+
+
 # --- cascades -------------------------------------------------------------------------------
 
 
-def test_new_windows_are_told_apart(mined):
+def test_new_windows_are_told_apart_and_stages_report_their_rates(mined):
     X, y = windows_of(100, 100, 5)
     found = mined.predict(X) == 1
-    assert found[y == 1].mean() > 0.85
-    assert found[y == 0].mean() < 0.1
-
-
-def test_stages_report_their_rates(mined):
+    assert found[y == 1].mean() > 0.85 and found[y == 0].mean() < 0.1
     detected = false_alarms = 1.0
     for stage in mined.stages_:
         detected *= stage.detection_rate
@@ -147,7 +145,7 @@ def test_scores_are_sums_over_the_stages_and_say_how_far_a_window_got():
 
 def test_without_pictures_the_given_negatives_are_used_up():
     X, y = windows_of(60, 200, 0)
-    fitted = CascadeClassifier(rounds=(2, 5, 10), min_negatives=5, random_state=0).fit(X, y)
+    fitted = make(rounds=(2, 5, 10), min_negatives=5).fit(X, y)
     counts = [stage.n_negatives for stage in fitted.stages_]
     assert counts[0] == 200 and counts == sorted(counts, reverse=True)
     assert fitted.predict(X)[y == 1].mean() > 0.8
@@ -160,9 +158,9 @@ def test_mine_draws_only_what_passes():
     bright = mine.draw(50, lambda w: w.brightness()[0] > 0.52, 0.01, rng)
     assert bright.shape == (50, 8, 8)
     assert bright.mean(axis=(1, 2)).min() > 0.519
-    none = mine.draw(5, lambda w: np.zeros(len(w), dtype=bool), 0.5, rng)
-    assert none.shape == (0, 8, 8)
-    assert mine.scanned == mine.n_windows  # it looked at all before it gave up
+    looked = []
+    none = mine.draw(5, lambda w: looked.append(len(w)) or np.zeros(len(w), dtype=bool), 0.5, rng)
+    assert none.shape == (0, 8, 8) and sum(looked) > mine.n_windows  # all, before it gave up
 
 
 # --- detector -------------------------------------------------------------------------------
@@ -178,6 +176,9 @@ def test_a_planted_object_is_found(mined):
     (box,) = detector.detect(planted)
     assert abs(box.left + box.width / 2 - left - width / 2) < 0.3 * width
     assert abs(box.top + box.height / 2 - top - height / 2) < 0.3 * height
+    ax = Figure().subplots()
+    assert detector.draw(planted, [box, Box(5, 6, 7, 8, 0.1)], ax) is ax
+    assert [patch.get_width() for patch in ax.patches] == [box.width, 7]
 
 
 def test_suppression_prefers_agreement():
@@ -187,46 +188,17 @@ def test_suppression_prefers_agreement():
     assert suppress([]) == []
 
 
-def test_draw(mined):
-    from matplotlib.figure import Figure
-
-    ax = Figure().subplots()
-    boxes = [Box(1, 2, 3, 4, 0.5), Box(5, 6, 7, 8, 0.1)]
-    assert SlidingWindowDetector(mined).draw(np.zeros((20, 20)), boxes, ax) is ax
-    assert [patch.get_width() for patch in ax.patches] == [3, 7]
-
-
 # --- images ---------------------------------------------------------------------------------
 
 
-def test_windows_that_come_with_scikit_image():
+def test_windows_that_come_with_scikit_image(monkeypatch):
     windows, y = face_windows()
     assert windows.shape == (200, 25, 25)
     assert y.tolist() == [1] * 100 + [0] * 100
-    assert face_windows(shape=(12, 10))[0].shape == (200, 12, 10)
-    cut = background_windows(2 * len(BACKGROUNDS), shape=(16, 16), random_state=0)
-    assert cut.shape == (2 * len(BACKGROUNDS), 16, 16)
-    assert "astronaut" not in BACKGROUNDS
-
-
-def test_faces_of_a_folder(tmp_path):
-    from skimage.io import imsave
-
-    rng = np.random.default_rng(0)
-    for name, n in (("people", 3), ("walls", 2)):
-        (tmp_path / name).mkdir()
-        for i in range(n):
-            pixels = rng.integers(0, 255, (30, 40, 3), dtype=np.uint8)
-            imsave(tmp_path / name / f"{i}.png", pixels, check_contrast=False)
-    windows, y = face_windows(tmp_path, faces="people", others="walls", shape=(16, 16))
-    assert windows.shape == (5, 16, 16)
-    assert y.tolist() == [1, 1, 1, 0, 0]
-    assert 0 <= windows.min() < windows.max() <= 1
-    with pytest.raises(FileNotFoundError, match="faces"):
-        face_windows(tmp_path)
-    (tmp_path / "faces").mkdir()
-    with pytest.raises(FileNotFoundError, match="no image"):
-        face_windows(tmp_path)
+    assert background_windows(30, shape=(16, 16), random_state=0).shape == (30, 16, 16)
+    monkeypatch.setitem(sys.modules, "skimage.data", None)
+    with pytest.raises(ImportError, match=r"costboost\[experiments\]"):
+        face_windows()
 
 
 def test_windows_of_a_file(tmp_path):
@@ -235,16 +207,12 @@ def test_windows_of_a_file(tmp_path):
     stacks = {name: rng.integers(0, 255, (n, 6, 7), np.uint8) for name, n in sizes.items()}
     path = tmp_path / "set.npz"
     np.savez(path, **stacks)
-    windows, y = face_windows(path, part="train")
-    assert windows.shape == (8, 6, 7)
-    assert y.tolist() == [1] * 3 + [0] * 5
-    np.testing.assert_array_equal(windows[:3] * 255, stacks["train_faces"])
-    assert face_windows(path, part="train", shape=(5, 5))[0].shape == (8, 5, 5)
-    with pytest.raises(ValueError, match="test_others"):
+    windows, y = face_windows(path)
+    assert windows.shape == (8, 6, 7) and y.tolist() == [1] * 3 + [0] * 5
+    np.testing.assert_allclose(windows[0], stacks["train_faces"][0] / 255)
+    with pytest.raises(ValueError, match="no stack named 'test_nonfaces'"):
         face_windows(path, part="test")
-    with pytest.raises(FileNotFoundError, match="does not exist"):
-        face_windows(tmp_path / "none.npz")
-    np.savez(path, faces=np.zeros((2, 4, 4)), others=np.zeros((2, 4, 4)))
+    np.savez(path, train_faces=np.zeros((2, 4, 4)), train_nonfaces=np.zeros((2, 4, 4)))
     with pytest.raises(ValueError, match="8 bits"):
         face_windows(path)
 
@@ -268,46 +236,14 @@ def test_pasted_windows_do_not_overlap():
     assert (picture > 0.99).sum() == sum(width * height for _, _, width, height in boxes)
 
 
-# --- what is refused ------------------------------------------------------------------------
-
-FEW = windows_of(5, 5, 0)
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: HaarFeatures(["type-5"]).fit(np.zeros((1, 4, 4))), "feature_types"),
-        (lambda: HaarFeatures(max_features=0).fit(np.zeros((1, 4, 4))), "max_features"),
-        (lambda: HaarFeatures().fit(np.zeros((3, 16))), "stack of grey windows"),
-        (lambda: HaarFeatures().fit(np.full((1, 4, 4), np.nan)), "finite"),
-        (lambda: CascadeClassifier(rounds=()).fit(*FEW), "rounds"),
-        (lambda: CascadeClassifier(detection_rate=1.5).fit(*FEW), "detection_rate"),
-        (lambda: CascadeClassifier(validation=None).fit(*FEW), "validation"),
-        (lambda: CascadeClassifier(CSAdaBoostClassifier()).fit(*FEW), "estimator"),
-        (lambda: CascadeClassifier().fit(FEW[0].reshape(10, -1), FEW[1]), "stack of grey"),
-        (lambda: CascadeClassifier(min_negatives=0).fit(*FEW), "min_negatives"),
-        (lambda: CascadeClassifier().fit(FEW[0], np.zeros(10)), "two classes"),
-        (lambda: cut_windows([np.zeros((10, 10))], 2), "at least as large"),
-        (lambda: cut_windows([], 2), "got none"),
-        (lambda: grey(np.zeros((2, 2, 2, 2))), "one image at a time"),
-    ],
-)
-def test_bad_arguments_are_named(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
-@pytest.mark.parametrize(
-    "options", [{"scale_factor": 1.0}, {"step": 0}, {"overlap": 0}, {"min_neighbours": 0}]
-)
-def test_bad_detectors(mined, options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        SlidingWindowDetector(mined, **options)
-    with pytest.raises(ValueError, match="shape seen in fit"):
-        mined.predict(FEW[0][:, 1:])
-
-
-def test_missing_scikit_image_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "skimage.data", None)
-    with pytest.raises(ImportError, match=r"costboost\[experiments\]"):
-        face_windows()
+def test_bad_arguments_are_named(mined):
+    X, y = windows_of(5, 5, 0)
+    for call, words in (
+        (lambda: CascadeClassifier(CSAdaBoostClassifier()).fit(X, y), "estimator=HaarStump"),
+        (lambda: make().fit(X.reshape(10, -1), y), "stack of grey"),
+        (lambda: make().fit(X, np.zeros(10)), "two classes"),
+        (lambda: SlidingWindowDetector(mined, scale_factor=1.0), "scale_factor"),
+        (lambda: mined.predict(X[:, 1:]), "shape seen in fit"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.datasets import load_sample_images
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import Constraint, check_parameters, integer, share
 from costboost.algorithms import AsymmetricAdaBoostClassifier
-from costboost.learners.base import ConstantRule, voted
-from costboost_papers.vision._kernels import compiled
+from costboost.learners.base import voted
+from costboost_papers.vision import _kernels as kernels
 from costboost_papers.vision.features import FLAT, Windows, import_skimage
 from costboost_papers.vision.haar_stump import HaarRule, HaarStump
 from costboost_papers.vision.images import (
@@ -32,10 +29,10 @@ from costboost_papers.vision.images import (
     varied_windows,
 )
 
-# --- mining --------------------------------------------------------------------------------------
-
 # How many times as many windows are looked at as the pass rate asks for, since it is an estimate.
 _SPARE = 2.0
+# Windows whose integral images are in memory at a time.
+_BATCH = 2048
 
 
 class PictureMine:
@@ -49,11 +46,8 @@ class PictureMine:
             for level in picture_levels(grey(picture), shape)
         ]
         h, w = shape
-        self._sizes = np.array(
-            [(level.shape[0] - h + 1) * (level.shape[1] - w + 1) for level in self._levels]
-        )
-        self.n_windows = int(self._sizes.sum())
-        self.scanned = 0
+        sizes = [level.shape for level in self._levels]
+        self.n_windows = sum((rows - h + 1) * (columns - w + 1) for rows, columns in sizes)
 
     def draw(
         self, wanted: int, passes: Callable[[Windows], Bools], rate: float, rng: Any
@@ -70,13 +64,11 @@ class PictureMine:
     def _sample(self, share: float, passes: Callable[[Windows], Bools], rng: Any) -> AnyArray:
         """The windows that pass, of a share of all."""
         found: list[AnyArray] = [np.empty((0, *self.shape), dtype=np.float32)]
-        self.scanned = 0
         for level in self._levels:
             windows = Windows.of_image(level, self.shape)
             if share < 1.0:
-                windows = windows.take(np.flatnonzero(rng.random_sample(len(windows)) < share))
-            self.scanned += len(windows)
-            kept = windows.take(np.flatnonzero(passes(windows)))
+                windows = windows.take(rng.random_sample(len(windows)) < share)
+            kept = windows.take(passes(windows))
             views = np.lib.stride_tricks.sliding_window_view(level, self.shape)
             found.append(views[kept.tops, kept.lefts])
         return np.concatenate(found)
@@ -84,12 +76,8 @@ class PictureMine:
 
 # --- stages --------------------------------------------------------------------------------------
 
-# Windows whose integral images are in memory at a time.
-BATCH = 2048
 
-
-@dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(NamedTuple):
     """A stage of a cascade, and how it did."""
 
     classifier: Any  # boosted stumps on Haar features
@@ -98,66 +86,43 @@ class Stage:
     n_negatives: int
     detection_rate: float
     false_alarm_rate: float
-    total_detection_rate: float
-    total_false_alarm_rate: float
-
-
-class Stumps(NamedTuple):
-    """A sum of stumps on Haar features, less a threshold."""
-
-    points: Ints  # (m, 9, 2)
-    weights: Floats  # (m, 9)
-    counts: Ints  # (m,)
-    excess: Floats  # (m,)
-    edges: Floats  # (m,)
-    outputs: Floats  # (m, 2) at most the edge, above it
-    level: float  # what the sum starts from
-    shape: tuple[int, int]
-
-
-def stumps_of(model: Any, threshold: float) -> Stumps:
-    """The stumps of a fitted classifier."""
-    level, found = -threshold, []
-    for rule, vote in zip(model.estimators_, model.estimator_weights_, strict=True):
-        if isinstance(rule, HaarRule):
-            found.append((rule, voted(vote, np.array([rule.low, rule.high]))))
-        elif isinstance(rule, ConstantRule):
-            level += float(voted(vote, np.array(rule.value)))
-    if not found:
-        raise ValueError(
-            "A stage found no feature that tells its windows apart. Give more windows."
-        )
-    features = found[0][0].features
-    columns = np.array([rule.feature for rule, _ in found])
-    return Stumps(
-        features._points[columns],
-        features._weights[columns],
-        features._counts[columns],
-        features._excess[columns],
-        np.array([rule.edge for rule, _ in found]),
-        np.array([outputs for _, outputs in found]),
-        level,
-        features.shape_,
-    )
+    total_detection_rate: float = 1.0
+    total_false_alarm_rate: float = 1.0
 
 
 class StumpTable:
-    """The stumps of all stages of a cascade, run on windows by one compiled loop."""
+    """The stumps of classifiers, each less a threshold, run on windows by one compiled loop."""
 
-    def __init__(self, stages: Sequence[Stumps]) -> None:
-        self.columns = [
-            np.concatenate(column) for column in zip(*(part[:6] for part in stages), strict=True)
-        ]
-        self.ends = np.cumsum([len(part.edges) for part in stages])  # of each stage, exclusive
-        self.levels = np.array([part.level for part in stages])
+    def __init__(self, stages: Sequence[tuple[Any, float]]) -> None:
+        rules: list[HaarRule] = []
+        outputs, ends, levels = [], [], []
+        for model, threshold in stages:
+            level = -threshold  # what the score of the stage starts from
+            for rule, vote in zip(model.estimators_, model.estimator_weights_, strict=True):
+                if isinstance(rule, HaarRule):
+                    rules.append(rule)
+                    outputs.append(voted(vote, np.array([rule.low, rule.high])))
+                else:  # a constant
+                    level += float(voted(vote, np.array(rule.value)))
+            levels.append(level)
+            ends.append(len(rules))
+        if not rules:
+            raise ValueError(
+                "A stage found no feature that tells its windows apart. Give more windows."
+            )
+        self.ends, self.levels = np.array(ends), np.array(levels)
+        self.points, *self.columns = (
+            np.array([getattr(rule.features, name)[rule.feature] for rule in rules])
+            for name in ("points_", "weights_", "counts_", "excess_")
+        )
+        self.columns += [np.array([rule.edge for rule in rules]), np.array(outputs)]
 
     def run(self, windows: Windows) -> tuple[Floats, Ints]:
         """Score at the last stage that a window sees, and the number of stages it passes."""
         scores, passed = np.zeros(len(windows)), np.zeros(len(windows), dtype=np.intp)
         m, width = len(windows.sums), windows.sums.shape[2]
         h, w = windows.shape
-        points, *rest = self.columns
-        compiled()["cascade"](
+        kernels.cascade(
             windows.sums.reshape(m, -1),
             windows.squares.reshape(m, -1),
             windows.image,
@@ -168,8 +133,8 @@ class StumpTable:
             FLAT,
             self.ends,
             self.levels,
-            points @ np.array([width, 1]),
-            *rest,
+            self.points @ np.array([width, 1]),
+            *self.columns,
             scores,
             passed,
         )
@@ -185,24 +150,11 @@ class StumpTable:
         return scores
 
 
-def set_aside(
-    faces: AnyArray, share: float, copies: int, rng: np.random.RandomState
-) -> tuple[Windows, Windows]:
-    """The positives to train on and those that set thresholds, with their varied copies."""
-    order = rng.permutation(len(faces))
-    n_held = round(share * len(faces))
-    parts = [faces[order[n_held:]], faces[order[:n_held]]]
-    if copies:
-        parts = [
-            np.concatenate([part, varied_windows(part, copies, random_state=rng)]) for part in parts
-        ]
-    return Windows.of_stack(parts[0]), Windows.of_stack(parts[1])
-
-
 # --- cascade -------------------------------------------------------------------------------------
 
 
-class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass
+class CascadeClassifier:
     """Attentional cascade of boosted classifiers on Haar-like features."""
 
     # A window is positive if it passes every stage; a window that fails one is never looked at
@@ -217,79 +169,69 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Training ends after the last stage, when the product of the stages' false-alarm rates has come
     # down to ``false_alarm_rate``, or when fewer than ``min_negatives`` false alarms are left.
 
-    _rules: ClassVar[Mapping[str, Constraint]] = {
-        "detection_rate": share(),
-        "false_alarm_rate": share(),
-        "validation": share(),
-        "copies": integer(0),
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        rounds: Sequence[int] = (5, 10, 20, 40),
-        detection_rate: float = 0.99,
-        false_alarm_rate: float = 1e-4,
-        max_negatives: int = 1000,
-        min_negatives: int = 20,
-        validation: float = 0.2,
-        copies: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.rounds = rounds
-        self.detection_rate = detection_rate
-        self.false_alarm_rate = false_alarm_rate
-        self.max_negatives = max_negatives
-        self.min_negatives = min_negatives
-        self.validation = validation
-        self.copies = copies
-        self.random_state = random_state
+    estimator: Any
+    rounds: Sequence[int] = (5, 10, 20, 40)
+    detection_rate: float = 0.99
+    false_alarm_rate: float = 1e-4
+    max_negatives: int = 1000
+    min_negatives: int = 20
+    validation: float = 0.2
+    copies: int = 0  # varied ones, of each positive
+    random_state: Any = None
 
     # -- fit ------------------------------------------------------------------------------------
 
     def fit(self, X: ArrayLike, y: ArrayLike, pictures: Sequence[AnyArray] = ()) -> Self:
         """Train the stages in turn."""
         pixels, labels = np.asarray(X), np.asarray(y)
-        check_classification_targets(labels)
         self.classes_ = np.unique(labels)
-        self._check(pixels, labels)
+        if pixels.ndim != 3 or len(self.classes_) != 2:
+            raise ValueError(
+                "CascadeClassifier needs a stack of grey windows, (n, h, w), of two classes; got "
+                f"an array of shape {pixels.shape} and {len(self.classes_)} classes."
+            )
+        if not isinstance(getattr(self.estimator, "estimator", None), HaarStump):
+            raise ValueError(
+                "The 'estimator' parameter of CascadeClassifier must be a classifier with "
+                f"estimator=HaarStump(...). Got {self.estimator!r} instead."
+            )
         self.shape_ = pixels.shape[1:]
-        self.n_features_in_ = int(np.prod(self.shape_))
         rng = check_random_state(self.random_state)
         rng.randint(np.iinfo(np.int32).max)  # as before: the same seed trains the same cascade
         positive = labels == self.classes_[1]
-        faces, held = set_aside(pixels[positive], self.validation, self.copies, rng)
+        faces, held = self._set_aside(pixels[positive], rng)
         mine = PictureMine(pictures, self.shape_) if len(pictures) else None
-        self._fit_stages(faces, held, pixels[~positive], mine, rng)
-        return self
-
-    def _fit_stages(
-        self,
-        faces: Windows,
-        held: Windows,
-        others: AnyArray,
-        mine: PictureMine | None,
-        rng: np.random.RandomState,
-    ) -> None:
         self.stages_: list[Stage] = []
         self.stop_ = f"all {len(self.rounds)} stages are trained"
-        alive = np.arange(len(others))
+        others = pixels[~positive]
         earlier = others[:0]
         for n_rounds in self.rounds:
-            negatives = self._negatives(others[alive], mine, rng)
+            negatives = self._negatives(others, mine, rng)
             if len(negatives) < self.min_negatives and self.stages_:
                 self.stop_ = f"only {len(negatives)} false alarms are left to learn from"
                 break
             stage = self._fit_stage(n_rounds, faces, held, negatives, earlier, rng)
             self.stages_.append(stage)
-            self._table = StumpTable([stumps_of(s.classifier, s.threshold) for s in self.stages_])
+            self._table = StumpTable([(s.classifier, s.threshold) for s in self.stages_])
             earlier = np.concatenate([negatives, earlier])[: self.max_negatives]
             if stage.total_false_alarm_rate <= self.false_alarm_rate:
                 self.stop_ = "the false-alarm rate is reached"
                 break
             faces, held = (part.take(self._passes(part)) for part in (faces, held))
-            alive = alive[self.decision_function(others[alive]) >= 0]
+            others = others[self.decision_function(others) >= 0]
+        return self
+
+    def _set_aside(self, faces: AnyArray, rng: np.random.RandomState) -> list[Windows]:
+        """The positives to train on and those that set thresholds, with their varied copies."""
+        order = rng.permutation(len(faces))
+        n_held = round(self.validation * len(faces))
+        parts = [faces[order[n_held:]], faces[order[:n_held]]]
+        if self.copies:
+            parts = [
+                np.concatenate([part, varied_windows(part, self.copies, random_state=rng)])
+                for part in parts
+            ]
+        return [Windows.of_stack(part) for part in parts]
 
     def _negatives(
         self, alive: AnyArray, mine: PictureMine | None, rng: np.random.RandomState
@@ -314,11 +256,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Stage:
         """A stage whose threshold meets the detection rate on the positives set aside."""
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        model = clone(
-            AsymmetricAdaBoostClassifier(estimator=HaarStump(self.shape_, 1000))
-            if self.estimator is None
-            else self.estimator
-        ).set_params(n_estimators=int(n_rounds))
+        model = clone(self.estimator).set_params(n_estimators=int(n_rounds))
         if model.random_state is None:
             model.set_params(random_state=seed)
         # Few false alarms are too few to learn from: half of the negatives may be older ones. A
@@ -328,7 +266,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         measure, learn = others[:n_measure], np.concatenate([others[n_measure:], fill])
         rows = np.concatenate([learn, faces.pixels()]).reshape(len(learn) + len(faces), -1)
         model.fit(rows, np.repeat([0, 1], [len(learn), len(faces)]))
-        table = StumpTable([stumps_of(model, 0.0)])
+        table = StumpTable([(model, 0.0)])
 
         def scores(windows: Windows) -> Floats:
             own = table.run(windows)[0]
@@ -338,12 +276,9 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         threshold = float(np.sort(found)[int((1.0 - self.detection_rate) * len(found))])
         alarms = scores(Windows.of_stack(measure)) >= threshold
         rates = float((found >= threshold).mean()), float(alarms.mean())
-        last = self.stages_[-1] if self.stages_ else None
-        totals = (
-            rates[0] * (last.total_detection_rate if last else 1.0),
-            rates[1] * (last.total_false_alarm_rate if last else 1.0),
-        )
-        return Stage(model, threshold, len(faces), len(others), *rates, *totals)
+        last = self.stages_[-1][-2:] if self.stages_ else (1.0, 1.0)
+        sizes = (len(faces), len(others))
+        return Stage(model, threshold, *sizes, *rates, rates[0] * last[0], rates[1] * last[1])
 
     def _passes(self, windows: Windows) -> Bools:
         """Which windows pass all stages so far."""
@@ -355,12 +290,10 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_windows(self, windows: Windows) -> Floats:
         """`decision_function` for windows that lie in larger images."""
-        check_is_fitted(self)
         return self._table.decision_scores(windows)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """How far each window gets, and by how much."""
-        check_is_fitted(self)
         pixels = np.asarray(X)
         if pixels.ndim != 3 or pixels.shape[1:] != self.shape_:
             raise ValueError(
@@ -369,8 +302,8 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "Resize them."
             )
         parts = [
-            self.score_windows(Windows.of_stack(pixels[start : start + BATCH]))
-            for start in range(0, len(pixels), BATCH)
+            self.score_windows(Windows.of_stack(pixels[start : start + _BATCH]))
+            for start in range(0, len(pixels), _BATCH)
         ]
         return np.concatenate(parts) if parts else np.empty(0)
 
@@ -380,7 +313,6 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def report(self) -> str:
         """The stages as a table in plain text: training windows and rates of each."""
-        check_is_fitted(self)
         lines = ["stage  rounds  positives  negatives  detected  false alarms  in all"]
         for k, s in enumerate(self.stages_):
             lines.append(
@@ -389,46 +321,6 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{s.total_false_alarm_rate:6.4f}"
             )
         return "\n".join([*lines, f"ended: {self.stop_}"])
-
-    def _check(self, pixels: AnyArray, labels: AnyArray) -> None:
-        """Raise a ValueError if the parameters or the windows do not go together."""
-        check_parameters(self)
-        owner = type(self).__name__
-        if not len(self.rounds) or min(self.rounds) < 1:
-            raise ValueError(
-                f"The 'rounds' parameter of {owner} must name at least one stage, each with an "
-                f"integer >= 1. Got {self.rounds!r} instead."
-            )
-        learner = getattr(self.estimator, "estimator", None)
-        if self.estimator is not None and not (
-            isinstance(learner, HaarStump) and learner.normalize
-        ):
-            raise ValueError(
-                f"The 'estimator' parameter of {owner} must be a classifier with "
-                f"estimator=HaarStump(...) and normalize=True. Got {self.estimator!r} instead."
-            )
-        if not 2 <= self.min_negatives <= self.max_negatives:
-            raise ValueError(
-                f"The 'min_negatives' parameter of {owner} must be an integer from 2 to "
-                f"max_negatives ({self.max_negatives!r}). Got {self.min_negatives!r} instead."
-            )
-        if pixels.ndim != 3:
-            raise ValueError(
-                f"X of {owner} must be a stack of grey windows, (n, h, w); got an array of shape "
-                f"{pixels.shape}."
-            )
-        if len(self.classes_) != 2 or len(labels) != len(pixels):
-            raise ValueError(
-                f"y of {owner} must name one of two classes for each of the {len(pixels)} windows; "
-                f"got {len(labels)} labels of {len(self.classes_)} classes."
-            )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 # --- recipe --------------------------------------------------------------------------------------
@@ -451,7 +343,6 @@ def face_free_pictures() -> list[AnyArray]:
 def face_cascade(
     source: str | Path | None = None,
     *,
-    part: str | None = "train",
     pictures: Sequence[AnyArray] | None = None,
     rounds: Sequence[int] = _ROUNDS,
     max_features: int = 4000,
@@ -463,20 +354,17 @@ def face_cascade(
     # those of the stages before. Every face comes with four varied copies; a fifth of the faces
     # sets the thresholds, at 99.5 % of them per stage; the negatives are false alarms of the
     # earlier stages.
-    windows, y = face_windows() if source is None else face_windows(source, part=part)
+    windows, y = face_windows(source)
     h, w = windows.shape[1:]
-    model = AsymmetricAdaBoostClassifier(
-        {"fn": 2, "fp": 1}, estimator=HaarStump((h, w), max_features)
-    )
+    few = source is None
     cascade = CascadeClassifier(
-        model,
+        AsymmetricAdaBoostClassifier({"fn": 2, "fp": 1}, estimator=HaarStump((h, w), max_features)),
         rounds=rounds,
-        detection_rate=0.97 if source is None else 0.995,
+        detection_rate=0.97 if few else 0.995,
         false_alarm_rate=1e-7,
-        max_negatives=5000 if source is None else 8000,
+        max_negatives=5000 if few else 8000,
         min_negatives=50,
-        validation=0.2,
-        copies=20 if source is None else 4,
+        copies=20 if few else 4,
         random_state=random_state,
     )
     chosen = face_free_pictures() if pictures is None else pictures

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from matplotlib import pyplot
+from matplotlib.patches import Rectangle
 
 from costboost._typing import AnyArray, Floats
 from costboost_papers.vision.cascade import CascadeClassifier
-from costboost_papers.vision.features import Windows, import_skimage
-from costboost_papers.vision.images import grey
+from costboost_papers.vision.features import Windows
+from costboost_papers.vision.images import grey, scaled
 
 
 class Box(NamedTuple):
@@ -66,29 +67,16 @@ class SlidingWindowDetector:
         self,
         cascade: CascadeClassifier,
         *,
-        min_size: int | None = None,
-        max_size: int | None = None,
+        min_size: int = 0,
         scale_factor: float = 1.2,
         step: int = 1,
         overlap: float = 0.3,
         min_neighbours: int = 3,
     ) -> None:
-        check_is_fitted(cascade)
-        rules = {
-            "scale_factor": (scale_factor > 1, "a number above 1", scale_factor),
-            "step": (step >= 1, "an integer >= 1", step),
-            "overlap": (0 < overlap <= 1, "a number in (0, 1]", overlap),
-            "min_neighbours": (min_neighbours >= 1, "an integer >= 1", min_neighbours),
-        }
-        for name, (holds, rule, value) in rules.items():
-            if not holds:
-                raise ValueError(
-                    f"The {name!r} parameter of {type(self).__name__} must be {rule}. Got "
-                    f"{value!r} instead."
-                )
+        if scale_factor <= 1:
+            raise ValueError(f"scale_factor must be a number above 1; got {scale_factor!r}.")
         self.cascade = cascade
         self.min_size = min_size
-        self.max_size = max_size
         self.scale_factor = scale_factor
         self.step = step
         self.overlap = overlap
@@ -101,11 +89,10 @@ class SlidingWindowDetector:
 
     def candidates(self, image: AnyArray) -> list[Box]:
         """Every window that passes the cascade, before suppression."""
-        picture = grey(image)
-        h, w = self.cascade.shape_
+        picture, (h, w) = grey(image), self.cascade.shape_
         boxes: list[Box] = []
         for scale in self.scales(picture.shape):
-            level = _scaled(picture, scale)
+            level = scaled(picture, scale)
             windows = Windows.of_image(level, (h, w), self.step)
             scores = self.cascade.score_windows(windows)
             down, across = (a / b for a, b in zip(picture.shape, level.shape, strict=True))
@@ -114,65 +101,28 @@ class SlidingWindowDetector:
                 boxes.append(Box(left, top, w * across, h * down, float(scores[i])))
         return boxes
 
-    def count_windows(self, shape: Sequence[int]) -> int:
-        """How many windows a picture of this shape has."""
-        h, w = self.cascade.shape_
-        total = 0
-        for scale in self.scales(shape):
-            rows, columns = (round(length / scale) for length in shape[:2])
-            total += len(range(0, rows - h + 1, self.step)) * len(
-                range(0, columns - w + 1, self.step)
-            )
-        return total
-
     def scales(self, shape: Sequence[int]) -> list[float]:
         """By how much a picture of this shape is scaled down, for each size looked for."""
         h, w = self.cascade.shape_
-        largest = min(shape[0] / h, shape[1] / w)
-        if self.max_size is not None:
-            largest = min(largest, self.max_size / h)
-        scale = 1.0 if self.min_size is None else max(1.0, self.min_size / h)
-        scales = []
-        while scale <= largest:
+        scale, scales = max(1.0, self.min_size / h), []
+        while scale <= min(shape[0] / h, shape[1] / w):
             scales.append(scale)
             scale *= self.scale_factor
         return scales
 
     def draw(self, image: AnyArray, boxes: Sequence[Box], ax: Any = None) -> Any:
         """The picture with its boxes."""
-        try:
-            import matplotlib.pyplot as plt
-            from matplotlib.patches import Rectangle
-        except ImportError as error:
-            raise ImportError(
-                "SlidingWindowDetector.draw needs matplotlib, which is not installed: "
-                'pip install "costboost[plots]".'
-            ) from error
         if ax is None:
-            _, ax = plt.subplots(layout="constrained")
+            _, ax = pyplot.subplots(layout="constrained")
         ax.imshow(image, cmap="gray" if np.ndim(image) == 2 else None)
         ax.set_axis_off()
+        look = {"facecolor": "black", "alpha": 0.5, "edgecolor": "none", "pad": 1}
         for box in boxes:
             corner = (box.left - 0.5, box.top - 0.5)
             ax.add_patch(
                 Rectangle(corner, box.width, box.height, fill=False, edgecolor="lime", linewidth=2)
             )
-            ax.text(
-                box.left + 2,
-                box.top - 4,
-                f"{box.score:.2f} ({box.neighbours})",
-                color="lime",
-                fontsize="small",
-                clip_on=True,
-                bbox={"facecolor": "black", "alpha": 0.5, "edgecolor": "none", "pad": 1},
-            )
+            text = f"{box.score:.2f} ({box.neighbours})"
+            at = (box.left + 2, box.top - 4)
+            ax.text(*at, text, color="lime", fontsize="small", clip_on=True, bbox=look)
         return ax
-
-
-def _scaled(picture: Floats, scale: float) -> Floats:
-    """The picture, smaller by a factor."""
-    if scale == 1.0:
-        return picture
-    shape = tuple(round(length / scale) for length in picture.shape)
-    resize = import_skimage("transform").resize
-    return np.asarray(resize(picture, shape, anti_aliasing=True), dtype=np.float64)

@@ -8,20 +8,16 @@ computes any of them for any windows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost_papers.vision._kernels import compiled
-
-FEATURE_TYPES = ("type-2-x", "type-2-y", "type-3-x", "type-3-y", "type-4")
 
 # The rectangles of a feature are added up with alternating signs.
 _SIGNS = np.array([-1.0, 1.0, -1.0, 1.0])
@@ -32,8 +28,6 @@ FLAT = 1e-6
 
 def import_skimage(module: str) -> Any:
     """A module of scikit-image, or an ImportError that says how to get it."""
-    from importlib import import_module
-
     try:
         return import_module(f"skimage.{module}")
     except ImportError as error:
@@ -75,11 +69,10 @@ def corner_points(rectangles: Ints) -> tuple[Ints, Floats, Ints]:
     at = np.zeros((d, 16, 2), dtype=np.intp)
     at[feature[new], slot[new]] = np.column_stack([rows[new], columns[new]])
     kept = np.argsort(sums == 0.0, axis=1, kind="stable")[:, :9]
-    counts = (sums != 0.0).sum(axis=1)
     return (
         np.ascontiguousarray(np.take_along_axis(at, kept[:, :, None], axis=1)),
         np.ascontiguousarray(np.take_along_axis(sums, kept, axis=1)),
-        counts.astype(np.intp),
+        (sums != 0.0).sum(axis=1).astype(np.intp),
     )
 
 
@@ -95,7 +88,7 @@ class Windows:
     lefts: Ints
 
     @classmethod
-    def of_stack(cls, X: AnyArray) -> Windows:
+    def of_stack(cls, X: ArrayLike) -> Windows:
         """Windows that are whole images, (n, h, w)."""
         pixels = np.asarray(X, dtype=np.float64)
         n, h, w = pixels.shape
@@ -108,18 +101,16 @@ class Windows:
         """Windows at every ``step``-th pixel of one grey image, both ways."""
         pixels = np.asarray(image, dtype=np.float64)[None]
         tops, lefts = np.meshgrid(
-            np.arange(0, pixels.shape[1] - shape[0] + 1, step, dtype=np.intp),
-            np.arange(0, pixels.shape[2] - shape[1] + 1, step, dtype=np.intp),
-            indexing="ij",
+            *(np.arange(0, pixels.shape[k + 1] - shape[k] + 1, step) for k in (0, 1)), indexing="ij"
         )
-        image_index = np.zeros(tops.size, dtype=np.intp)
+        nowhere = np.zeros(tops.size, dtype=np.intp)
         squares = integral(pixels**2)
-        return cls(shape, integral(pixels), squares, image_index, tops.ravel(), lefts.ravel())
+        return cls(shape, integral(pixels), squares, nowhere, tops.ravel(), lefts.ravel())
 
     def __len__(self) -> int:
         return len(self.tops)
 
-    def take(self, rows: AnyArray | slice) -> Windows:
+    def take(self, rows: AnyArray) -> Windows:
         """Some of the windows, in the same images."""
         return replace(self, image=self.image[rows], tops=self.tops[rows], lefts=self.lefts[rows])
 
@@ -134,21 +125,20 @@ class Windows:
 
     def brightness(self) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the pixels of each window."""
-        n_pixels = self.shape[0] * self.shape[1]
-        mean = self._totals(self.sums) / n_pixels
-        variance = self._totals(self.squares) / n_pixels - mean**2
-        return mean, np.sqrt(np.maximum(variance, 0.0))
+        i, r0, c0 = self.image, self.tops, self.lefts
+        r1, c1 = r0 + self.shape[0], c0 + self.shape[1]
+        mean, square = (
+            (table[i, r1, c1] - table[i, r0, c1] - table[i, r1, c0] + table[i, r0, c0])
+            / (self.shape[0] * self.shape[1])
+            for table in (self.sums, self.squares)
+        )
+        return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
     def normalisers(self) -> tuple[Floats, Floats]:
         """What is taken off each window's pixels, and what they are then multiplied by."""
         means, deviations = self.brightness()
         flat = deviations <= FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
         return means, np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviations))
-
-    def _totals(self, table: Floats) -> Floats:
-        i, r0, c0 = self.image, self.tops, self.lefts
-        r1, c1 = r0 + self.shape[0], c0 + self.shape[1]
-        return np.asarray(table[i, r1, c1] - table[i, r0, c1] - table[i, r1, c0] + table[i, r0, c0])
 
 
 class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -161,120 +151,60 @@ class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # integral images give without touching the pixels; a window without contrast has features 0.
 
     def __init__(
-        self,
-        feature_types: Sequence[str] | None = None,
-        max_features: int | None = 2000,
-        normalize: bool = True,
-        random_state: Any = None,
+        self, max_features: int | None = 2000, normalize: bool = True, random_state: Any = None
     ) -> None:
-        self.feature_types = feature_types
         self.max_features = max_features
         self.normalize = normalize
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Choose the features; only the size of the windows matters."""
-        types = self._check_parameters()
-        h, w = self._stack(X).shape[1:]
-        coordinates, kinds = import_skimage("feature").haar_like_feature_coord(w, h, list(types))
+        """Choose the features; only the size of the windows, (n, h, w), matters."""
+        _, h, w = np.shape(X)
+        coordinates, kinds = import_skimage("feature").haar_like_feature_coord(w, h)
         if self.max_features is not None and self.max_features < len(kinds):
             rng = check_random_state(self.random_state)
             chosen = np.sort(rng.choice(len(kinds), self.max_features, replace=False))
             coordinates, kinds = coordinates[chosen], kinds[chosen]
         self.shape_ = (int(h), int(w))
-        self.n_features_in_ = int(h * w)
         self.feature_coord_, self.feature_type_ = coordinates, kinds
-        self.n_features_out_ = len(kinds)
         # First row, first column, row and column behind the last; of up to four rectangles.
-        self._rectangles = np.zeros((len(kinds), 4, 4), dtype=np.intp)
+        self.rectangles_ = np.zeros((len(kinds), 4, 4), dtype=np.intp)
         for j, feature in enumerate(coordinates):
             for k, ((r0, c0), (r1, c1)) in enumerate(feature):
-                self._rectangles[j, k] = r0, c0, r1 + 1, c1 + 1
-        r0, c0, r1, c1 = np.moveaxis(self._rectangles, 2, 0)
-        self._excess = ((r1 - r0) * (c1 - c0)) @ _SIGNS
-        self._points, self._weights, self._counts = corner_points(self._rectangles)
+                self.rectangles_[j, k] = r0, c0, r1 + 1, c1 + 1
+        r0, c0, r1, c1 = np.moveaxis(self.rectangles_, 2, 0)
+        self.excess_ = ((r1 - r0) * (c1 - c0)) @ _SIGNS  # pixels added less pixels taken off
+        self.points_, self.weights_, self.counts_ = corner_points(self.rectangles_)
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """The features of windows."""
-        check_is_fitted(self)
-        return self.compute(Windows.of_stack(self._stack(X)))
+        """The features of windows, (n, h, w)."""
+        return self.compute(Windows.of_stack(X))
 
-    def compute(self, windows: Windows, columns: Ints | None = None) -> Floats:
+    def compute(self, windows: Windows, columns: Ints | slice = slice(None)) -> Floats:
         """The features of windows that lie in larger images, or some of them, side by side."""
-        check_is_fitted(self)
         if windows.shape != self.shape_:
             raise ValueError(
                 f"windows of {type(self).__name__} must have the shape seen in fit, "
                 f"{self.shape_}; got {windows.shape}. Resize them."
             )
-        if columns is None:
-            columns = np.arange(self.n_features_out_)
-        n = len(windows)
-        out = np.empty((n, len(columns)))
-        means, scales = np.zeros(n), np.ones(n)
+        _, height, width = windows.sums.shape
+        corner = (windows.image * height + windows.tops) * width + windows.lefts
+        places = self.points_[columns] @ np.array([width, 1])
+        weights, sums = self.weights_[columns], windows.sums.ravel()
+        out = np.zeros((len(windows), len(places)))
+        for p in range(weights.shape[1]):
+            out += weights[:, p] * sums[corner[:, None] + places[:, p]]
         if self.normalize:
             means, scales = windows.normalisers()
-        compiled()["fill"](
-            windows.sums,
-            windows.image,
-            windows.tops,
-            windows.lefts,
-            self._points,
-            self._weights,
-            self._counts,
-            self._excess,
-            means,
-            scales,
-            np.asarray(columns, dtype=np.intp),
-            out,
-        )
+            out = (out - means[:, None] * self.excess_[columns]) * scales[:, None]
         return out
-
-    def mask(self, feature: int) -> Floats:
-        """Which pixels a feature looks at."""
-        check_is_fitted(self)
-        inside = np.zeros(self.shape_)
-        for r0, c0, r1, c1 in self._rectangles[feature]:
-            inside[r0:r1, c0:c1] = 1.0
-        return inside
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Names of the features: type, first pixel, and size of the whole feature."""
-        check_is_fitted(self)
-        tops, lefts = self._rectangles[:, 0, 0], self._rectangles[:, 0, 1]
-        heights = self._rectangles[:, :, 2].max(axis=1) - tops
-        widths = self._rectangles[:, :, 3].max(axis=1) - lefts
+        tops, lefts = self.rectangles_[:, 0, 0], self.rectangles_[:, 0, 1]
+        heights = self.rectangles_[:, :, 2].max(axis=1) - tops
+        widths = self.rectangles_[:, :, 3].max(axis=1) - lefts
         rows = zip(self.feature_type_, tops, lefts, heights, widths, strict=True)
         names = [f"{kind} at {r},{c} of {h}x{w}" for kind, r, c, h, w in rows]
         return np.array(names, dtype=object)
-
-    def _check_parameters(self) -> Sequence[str]:
-        owner = type(self).__name__
-        types = FEATURE_TYPES if self.feature_types is None else tuple(self.feature_types)
-        if not types or not set(types) <= set(FEATURE_TYPES):
-            raise ValueError(
-                f"The 'feature_types' parameter of {owner} must be None or a list with names out "
-                f"of {list(FEATURE_TYPES)}. Got {self.feature_types!r} instead."
-            )
-        if self.max_features is not None and self.max_features < 1:
-            raise ValueError(
-                f"The 'max_features' parameter of {owner} must be None or an integer >= 1. "
-                f"Got {self.max_features!r} instead."
-            )
-        return types
-
-    def _stack(self, X: ArrayLike) -> AnyArray:
-        """The windows as (n, h, w)."""
-        pixels = np.asarray(X)
-        if pixels.ndim != 3:
-            raise ValueError(
-                f"X of {type(self).__name__} must be a stack of grey windows, (n, h, w); got an "
-                f"array of shape {pixels.shape}. Flat pixels: X.reshape(-1, h, w)."
-            )
-        if not np.isfinite(pixels).all():
-            raise ValueError(
-                f"X of {type(self).__name__} must have finite pixels; got NaN or infinity. Fill "
-                "missing pixels first."
-            )
-        return pixels

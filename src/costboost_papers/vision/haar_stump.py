@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,15 +19,10 @@ from costboost.learners.base import (
     Rows,
     Votes,
     constant,
-    voted,
 )
-from costboost_papers.vision._kernels import LANES, compiled
+from costboost_papers.vision import _kernels as kernels
 from costboost_papers.vision.features import HaarFeatures, Windows, integral
 
-# --- haar_stump ----------------------------------------------------------------------------------
-
-# Features searched at a time by a thread.
-_BLOCK = 1024
 # Values of a feature that set its thresholds.
 _EDGE_SAMPLE = 1024
 # Grid of the lower bound of the joint search; dense at both ends, where the loss is steep.
@@ -36,6 +30,8 @@ _KNOTS = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 65))
 _GUIDE = np.searchsorted(_KNOTS, np.linspace(0.0, 1.0, 4097), side="right").clip(1, 64) - 1
 # The loss of no stump at all: finite, so that differences are numbers.
 _NONE = 1e300
+# Several weights are summed side by side by vector instructions, in multiples of this.
+_LANES = 8
 
 
 @dataclass(frozen=True)
@@ -50,17 +46,14 @@ class HaarRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the rule on flat windows, (n,)."""
-        values = self.features.compute(_windows(self.features, X), np.array([self.feature]))[:, 0]
-        return self.of_values(values)
-
-    def of_values(self, values: Floats) -> Floats:
-        """The outputs where the feature has these values, (n,)."""
-        return np.where(values <= self.edge, self.low, self.high)
+        return next(HaarEnsemble([self], np.ones(1)).outputs(X))
 
     def importances(self, n_features: int) -> Floats:
         """Which pixels the rule looks at: the rectangles of its feature, in equal shares, (d,)."""
-        inside = self.features.mask(self.feature).ravel()
-        return np.asarray(inside / inside.sum())
+        inside = np.zeros(self.features.shape_)
+        for r0, c0, r1, c1 in self.features.rectangles_[self.feature]:
+            inside[r0:r1, c0:c1] = 1.0
+        return np.asarray(inside.ravel() / inside.sum())
 
 
 @dataclass
@@ -75,7 +68,6 @@ class HaarStump(Learner):
     shape: tuple[int, int]
     max_features: int | None = None
     max_bins: int = 32
-    normalize: bool = True
 
     def prepare(self, rows: Rows) -> None:
         """Compute and bin the features of the windows."""
@@ -90,43 +82,26 @@ class HaarStump(Learner):
                 f"The 'max_bins' parameter of {type(self).__name__} must be an integer from 2 to "
                 f"255. Got {self.max_bins!r} instead."
             )
-        features = HaarFeatures(
-            max_features=self.max_features, normalize=self.normalize, random_state=rows.seed
-        ).fit(np.zeros((1, h, w)))
+        pixels = np.asarray(rows.X, dtype=np.float64).reshape(-1, h, w)
+        means, scales = Windows.of_stack(pixels).normalisers()
+        pixels = (pixels - means[:, None, None]) * scales[:, None, None]
+        features = HaarFeatures(self.max_features, random_state=rows.seed).fit(pixels)
+        n, d = len(pixels), len(features.counts_)
         self.features = features
-        self._pool = ThreadPoolExecutor(rows.n_threads) if rows.n_threads > 1 else None
-        self.bins, self._edges, self._n_edges = self._binned(rows.X, self.max_bins)
-        self._targets: Floats | None = None  # those by which the rows are sorted now
-        self._order = np.arange(rows.X.shape[0])
-        self._n_positive = 0
-
-    def _binned(self, X: AnyArray, max_bins: int) -> tuple[AnyArray, Floats, Ints]:
-        """Bin numbers (features, n), upper edges (features, bins - 1), and how many there are."""
-        h, w = self.features.shape_
-        pixels = np.asarray(X, dtype=np.float64).reshape(-1, h, w)
-        if self.features.normalize:
-            means, scales = Windows.of_stack(pixels).normalisers()
-            pixels = (pixels - means[:, None, None]) * scales[:, None, None]
-        n, d = len(pixels), self.features.n_features_out_
-        sums = np.ascontiguousarray(integral(pixels).reshape(n, -1).T)
-        places = self.features._points @ np.array([w + 1, 1])
-        weights, counts = self.features._weights, self.features._counts
-        bins = np.empty((d, n), dtype=np.uint8)
-        edges, n_edges = np.full((d, max_bins - 1), np.inf), np.zeros(d, dtype=np.intp)
-        stride = max(n // _EDGE_SAMPLE, 1)
-
-        def bin_block(part: slice) -> None:
-            compiled()["bin_features"](
-                sums, places[part], weights[part], counts[part], stride, bins[part], edges[part],
-                n_edges[part],
-            )  # fmt: skip
-
-        self._each_block(bin_block, d)
-        return bins, edges, n_edges
-
-    def _each_block(self, function: Any, d: int) -> list[Any]:
-        blocks = [slice(start, min(start + _BLOCK, d)) for start in range(0, d, _BLOCK)]
-        return list(self._pool.map(function, blocks) if self._pool else map(function, blocks))
+        self.bins = np.empty((d, n), dtype=np.uint8)
+        self.edges, self.n_edges = np.full((d, self.max_bins - 1), np.inf), np.zeros(d, np.intp)
+        kernels.bin_features(
+            np.ascontiguousarray(integral(pixels).reshape(n, -1).T),
+            features.points_ @ np.array([w + 1, 1]),
+            features.weights_,
+            features.counts_,
+            max(n // _EDGE_SAMPLE, 1),
+            self.bins,
+            self.edges,
+            self.n_edges,
+        )
+        self._positive = np.ones(n, dtype=bool)  # the rows are sorted by this: positives first
+        self._order = np.arange(n)
 
     # -- search ---------------------------------------------------------------------------------
 
@@ -137,7 +112,6 @@ class HaarStump(Learner):
     def fit_many(self, aims: Sequence[Aim]) -> list[Fitted]:
         """The stump of each aim; all aims have the same targets in {-1, +1}."""
         # Several aims share one pass over the bins, in single precision.
-        targets = aims[0].targets
         for aim in aims:
             if type(aim.criterion) not in (Votes, JointVotes):
                 raise ValueError(
@@ -145,9 +119,7 @@ class HaarStump(Learner):
                     f"{type(aim.criterion).__name__} asks for real outputs. Use HaarFeatures and "
                     "another learner."
                 )
-            if aim.targets is not targets and not np.array_equal(aim.targets, targets):
-                raise ValueError("aims of fit_many must have the same targets.")
-        self._sort_rows(targets)
+        self._sort_rows(aims[0].targets > 0)
         places, signs = self._search(aims)
         return [
             self._fitted(aim, int(feature), int(last), float(sign))
@@ -157,67 +129,49 @@ class HaarStump(Learner):
     def _fitted(self, aim: Aim, feature: int, last: int, sign: float) -> Fitted:
         if feature < 0:  # no feature has a threshold
             return constant(aim)
-        rule = HaarRule(self.features, feature, float(self._edges[feature, last]), -sign, sign)
+        rule = HaarRule(self.features, feature, float(self.edges[feature, last]), -sign, sign)
         outputs = np.empty(len(aim.targets))
         outputs[self._order] = np.where(self.bins[feature] <= last, -sign, sign)
         return Fitted(rule, outputs)
 
-    def _sort_rows(self, targets: Floats) -> None:
+    def _sort_rows(self, positive: AnyArray) -> None:
         """Positives first, so that a row adds to one sum."""
-        if self._targets is not None and np.array_equal(targets, self._targets):
+        if np.array_equal(positive, self._positive):
             return
-        order = np.argsort(targets <= 0, kind="stable")
-        where = np.empty_like(self._order)
-        where[self._order] = np.arange(len(order))
-        move = where[order]
-        self._each_block(lambda part: self._reorder(part, move), len(self.bins))
-        self._order, self._targets = order, targets.copy()
-        self._n_positive = int((targets > 0).sum())
-
-    def _reorder(self, part: slice, move: Ints) -> None:
-        self.bins[part] = self.bins[part][:, move]
+        order = np.argsort(~positive, kind="stable")
+        move = np.argsort(self._order)[order]
+        for row in self.bins:  # one by one: a copy of all would be large
+            row[:] = row[move]
+        self._order, self._positive = order, positive
 
     def _search(self, aims: Sequence[Aim]) -> tuple[Ints, Floats]:
         """(Feature, bin) and sign of the best stump of every aim."""
-        n, n_positive, many = len(self._order), self._n_positive, len(aims)
+        n_positive, many = int(self._positive.sum()), len(aims)
         # Aims of one kind side by side; the kernel searches by votes first.
-        lanes = np.argsort([isinstance(aim.criterion, JointVotes) for aim in aims], kind="stable")
-        weights = np.empty((n, many))
-        ratios = np.ones((many, 2))
-        n_votes = 0
-        for k, lane in enumerate(lanes):
-            aim = aims[lane]
+        joint = np.array([isinstance(aim.criterion, JointVotes) for aim in aims])
+        lanes = np.argsort(joint, kind="stable")
+        n_votes = many - int(joint.sum())
+        weights, ratios = np.empty((len(self._order), many)), np.ones((many, 2))
+        for k, aim in enumerate(aims[lane] for lane in lanes):
             weights[:, k] = aim.weights[self._order] / aim.weights.sum()
             if isinstance(aim.criterion, JointVotes):
-                costs = np.array([aim.criterion.C1, aim.criterion.C2])
-                ratios[k] = costs / costs.max()
-            else:
-                n_votes += 1
+                ratios[k] = aim.criterion.C1, aim.criterion.C2
+        ratios /= ratios.max(axis=1, keepdims=True)
         totals = np.column_stack(
             [weights[:n_positive].sum(axis=0), weights[n_positive:].sum(axis=0)]
         )
         totals = np.maximum(totals, np.finfo(float).tiny)
         tables = np.zeros((many, len(_KNOTS), len(_KNOTS)))
         for k in range(n_votes, many):
-            compiled()["bound_table"](_KNOTS, *totals[k], *ratios[k], tables[k])
-        side_by_side = _in_lanes(weights)
-
-        def search_block(part: slice) -> tuple[Floats, Ints, Floats]:
-            found = np.full(many, _NONE), np.full((many, 2), -1), np.ones(many)
-            compiled()["search"](
-                self.bins[part], self._n_edges[part], part.start, side_by_side, n_positive,
-                totals, n_votes, ratios, _KNOTS, _GUIDE, tables, *found,
-            )  # fmt: skip
-            return found
-
+            kernels.bound_table(_KNOTS, *totals[k], *ratios[k], tables[k])
+        if many > 1:
+            idle = np.zeros((len(weights), -many % _LANES))
+            weights = np.column_stack([weights, idle]).astype(np.float32)
         losses, places, signs = np.full(many, _NONE), np.full((many, 2), -1), np.ones(many)
-        for loss, place, sign in self._each_block(search_block, len(self.bins)):
-            better = loss < losses - 1e-12 * losses
-            losses[better], places[better], signs[better] = (
-                loss[better],
-                place[better],
-                sign[better],
-            )
+        kernels.search(
+            self.bins, self.n_edges, weights, n_positive, totals, n_votes, ratios, _KNOTS, _GUIDE,
+            tables, losses, places, signs,
+        )  # fmt: skip
         back = np.argsort(lanes)
         return places[back], signs[back]
 
@@ -231,43 +185,17 @@ class HaarEnsemble(Ensemble):
 
     def outputs(self, X: AnyArray) -> Iterator[Floats]:
         """The outputs of every rule in turn."""
-        rules = [rule for rule in self.rules if isinstance(rule, HaarRule)]
-        if not rules:
-            return super().outputs(X)
-        return self._outputs_of(_windows(rules[0].features, X))
-
-    def staged_of(self, windows: Windows) -> Iterator[Floats]:
-        """F after each round for windows that lie in larger images, (n,) each."""
-        F: Any = 0.0
-        for vote, outputs in zip(self.votes, self._outputs_of(windows), strict=True):
-            F = F + voted(vote, outputs)
-            yield F
-
-    def _outputs_of(self, windows: Windows) -> Iterator[Floats]:
-        rules = [rule for rule in self.rules if isinstance(rule, HaarRule)]
-        columns = np.array([rule.feature for rule in rules], dtype=np.intp)
-        values = rules[0].features.compute(windows, columns).T if rules else ()
-        found = iter(values)
+        stumps = [rule for rule in self.rules if isinstance(rule, HaarRule)]
+        values: Iterator[Floats] = iter(())
+        if stumps:
+            windows = Windows.of_stack(np.asarray(X).reshape(-1, *stumps[0].features.shape_))
+            columns = np.array([rule.feature for rule in stumps])
+            values = iter(stumps[0].features.compute(windows, columns).T)
         for rule in self.rules:
             if isinstance(rule, HaarRule):
-                yield rule.of_values(next(found))
+                yield np.where(next(values) <= rule.edge, rule.low, rule.high)
             else:
-                yield np.full(len(windows), rule.value)
-
-
-def _in_lanes(weights: Floats) -> AnyArray:
-    """Weights (n, m) as the kernel takes them: one in double precision, several in single."""
-    n, many = weights.shape
-    if many == 1:
-        return weights
-    padded = np.zeros((n, -(-many // LANES) * LANES), dtype=np.float32)
-    padded[:, :many] = weights
-    return padded
-
-
-def _windows(features: HaarFeatures, X: AnyArray) -> Windows:
-    h, w = features.shape_
-    return Windows.of_stack(np.asarray(X).reshape(-1, h, w))
+                yield rule.predict(X)
 
 
 # --- together ------------------------------------------------------------------------------------
@@ -279,13 +207,9 @@ def boost_together(schemes: Sequence[Scheme], learner: HaarStump, n_rounds: int)
     histories = [History() for _ in schemes]
     active = list(range(len(schemes)))
     for number in range(1, n_rounds + 1):
-        aims = {}
-        for k in active:
-            aim = schemes[k].aim()
-            if aim is None:
-                histories[k].stop = "every row is fitted"
-            else:
-                aims[k] = aim
+        aims = {k: aim for k in active if (aim := schemes[k].aim()) is not None}
+        for k in set(active) - set(aims):
+            histories[k].stop = "every row is fitted"
         if not aims:
             break
         fitted = learner.fit_many(list(aims.values()))

@@ -1,12 +1,13 @@
-"""Windows to train on, with and without a face, from scikit-image or from a folder."""
+"""Windows to train on, with and without a face, from scikit-image or from a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import affine_transform, gaussian_filter
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Floats, Ints
@@ -15,24 +16,11 @@ from costboost_papers.vision.features import import_skimage
 # Pictures that come with scikit-image itself, without download, and show no face from the front.
 # The man in "camera" is seen from the side; "chelsea" is a cat.
 BACKGROUNDS = (
-    "brick",
-    "camera",
-    "chelsea",
-    "clock",
-    "coffee",
-    "coins",
-    "grass",
-    "gravel",
-    "hubble_deep_field",
-    "immunohistochemistry",
-    "moon",
-    "page",
-    "rocket",
-    "stereo_motorcycle",
+    "brick", "camera", "chelsea", "clock", "coffee", "coins", "grass", "gravel",
+    "hubble_deep_field", "immunohistochemistry", "moon", "page", "rocket", "stereo_motorcycle",
     "text",
-)
+)  # fmt: skip
 
-_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff")
 # Pictures are scaled down step by step, up to the largest factor, and windows cut from each size.
 _STEP, _LARGEST_CUT = 1.2, 6.0
 
@@ -40,87 +28,52 @@ _STEP, _LARGEST_CUT = 1.2, 6.0
 def grey(image: AnyArray) -> Floats:
     """An image of any kind as grey values in [0, 1], (h, w)."""
     pixels = np.asarray(image)
-    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in (3, 4)):
-        raise ValueError(
-            "image must be grey, (h, w), or in colour, (h, w, 3) or (h, w, 4); got an array of "
-            f"shape {pixels.shape}. Pass one image at a time."
-        )
     if pixels.ndim == 3:
         pixels = import_skimage("color").rgb2gray(pixels[..., :3])
     return np.asarray(import_skimage("util").img_as_float64(pixels), dtype=np.float64)
 
 
-def face_windows(
-    source: str | Path | None = None,
-    *,
-    part: str | None = None,
-    faces: str = "faces",
-    others: str = "others",
-    shape: tuple[int, int] | None = None,
-) -> tuple[Floats, Ints]:
-    """Grey windows with a face and without, and their labels."""
+def face_windows(source: str | Path | None = None, part: str = "train") -> tuple[Floats, Ints]:
+    """Grey windows with a face and without, (n, h, w), and their labels.
+
+    They are those of scikit-image, or of an ``.npz`` file with stacks of grey images of 8 bits,
+    ``train_faces`` and ``train_nonfaces``, or ``test_...`` for the other ``part``.
+    """
     if source is None:
         windows = np.asarray(import_skimage("data").lfw_subset(), dtype=np.float64)
-        y = np.repeat(np.array([1, 0], dtype=np.intp), len(windows) // 2)
-        return _resized(windows, shape or (25, 25)), y
-    path = Path(source)
-    if path.suffix == ".npz":
-        stacks = _read_file(path, part, faces, others)
-        if shape is not None:
-            stacks = [_resized(stack, shape) for stack in stacks]
-    else:
-        folder = path if part is None else path / part
-        stacks = [_read(folder / name, shape or (25, 25)) for name in (faces, others)]
-    y = np.repeat(np.array([1, 0], dtype=np.intp), [len(stack) for stack in stacks])
-    return np.concatenate(stacks), y
-
-
-def _read_file(path: Path, part: str | None, faces: str, others: str) -> list[Floats]:
-    """The two stacks of a file, as grey values in [0, 1]."""
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"The file {path} does not exist. Name an .npz file with stacks of grey images, or a "
-            "folder of images."
-        )
-    prefix = "" if part is None else f"{part}_"
-    with np.load(path) as content:
-        names = [prefix + faces, prefix + others]
-        if names[1] not in content and f"{prefix}nonfaces" in content:
-            names[1] = f"{prefix}nonfaces"
+        return windows, np.repeat(np.array([1, 0], dtype=np.intp), len(windows) // 2)
+    with np.load(source) as content:
+        names = [f"{part}_faces", f"{part}_nonfaces"]
         missing = [name for name in names if name not in content]
         if missing:
             raise ValueError(
-                f"The file {path} has no stack named {missing[0]!r}; it has "
-                f"{sorted(content.files)}. Name its stacks by part=, faces= and others=."
+                f"The file {source} has no stack named {missing[0]!r}; it has "
+                f"{sorted(content.files)}. Rename its stacks, or name another part=."
             )
         stacks = [content[name] for name in names]
     for name, stack in zip(names, stacks, strict=True):
         if stack.ndim != 3 or stack.dtype != np.uint8:
             raise ValueError(
-                f"{name} of {path} must be a stack of grey images of 8 bits, (n, h, w); got "
+                f"{name} of {source} must be a stack of grey images of 8 bits, (n, h, w); got "
                 f"{stack.dtype} of shape {stack.shape}."
             )
-    return [stack / 255.0 for stack in stacks]
+    y = np.repeat(np.array([1, 0], dtype=np.intp), [len(stack) for stack in stacks])
+    return np.concatenate(stacks) / 255.0, y
 
 
-def cut_windows(
-    images: Iterable[AnyArray],
-    n_windows: int,
-    *,
-    shape: tuple[int, int] = (25, 25),
-    random_state: Any = None,
+def background_pictures(pictures: Sequence[str] = BACKGROUNDS) -> list[AnyArray]:
+    """Pictures without a face that come with scikit-image."""
+    data = import_skimage("data")
+    found = (getattr(data, name)() for name in pictures)
+    return [picture[0] if isinstance(picture, tuple) else picture for picture in found]
+
+
+def background_windows(
+    n_windows: int, shape: tuple[int, int] = (25, 25), random_state: Any = None
 ) -> Floats:
-    """Windows cut out of images at random places and in random sizes."""
+    """Windows cut out of these pictures at random places and in random sizes."""
     rng = check_random_state(random_state)
-    pictures = [grey(image) for image in images]
-    for picture in pictures:
-        if picture.shape[0] < shape[0] or picture.shape[1] < shape[1]:
-            raise ValueError(
-                f"images must be at least as large as a window, {shape}; got one of "
-                f"{picture.shape}. Leave it out, or make the window smaller."
-            )
-    if not pictures:
-        raise ValueError("images must hold at least one image; got none.")
+    pictures = [grey(picture) for picture in background_pictures()]
     h, w = shape
     cuts = np.empty((n_windows, h, w))
     for k, picture in enumerate(pictures):
@@ -132,6 +85,23 @@ def cut_windows(
             left = rng.randint(level.shape[1] - w + 1)
             cuts[row] = level[top : top + h, left : left + w]
     return cuts
+
+
+def picture_levels(picture: Floats, shape: tuple[int, int]) -> list[Floats]:
+    """The picture and smaller copies of it, as long as a window fits."""
+    levels, factor = [picture], _STEP
+    while factor <= _LARGEST_CUT and (np.round(np.divide(picture.shape, factor)) >= shape).all():
+        levels.append(scaled(picture, factor))
+        factor *= _STEP
+    return levels
+
+
+def scaled(picture: Floats, factor: float) -> Floats:
+    """The picture, smaller by a factor."""
+    if factor == 1.0:
+        return picture
+    shape = tuple(round(length / factor) for length in picture.shape)
+    return np.asarray(import_skimage("transform").resize(picture, shape, anti_aliasing=True))
 
 
 def varied_windows(
@@ -147,22 +117,19 @@ def varied_windows(
     """Copies of windows as another camera might have seen them."""
     # Every copy is mirrored with probability one half, turned, shifted, made larger or smaller, and
     # blurred, each by a random amount. Pixels beyond the border repeat those of the border.
-    from scipy.ndimage import affine_transform, gaussian_filter
-
     rng = check_random_state(random_state)
     stack = np.asarray(windows, dtype=np.float64)
     h, w = stack.shape[1:]
     centre = np.array([(h - 1) / 2.0, (w - 1) / 2.0])
     copies = np.empty((n_copies, *stack.shape))
     for place in np.ndindex(n_copies, len(stack)):
-        window = stack[place[1]]
         angle = np.deg2rad(rng.uniform(-turn, turn))
         size = 1.0 + rng.uniform(-zoom, zoom)
         turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / size
         if rng.random_sample() < 0.5:
             turned[:, 1] *= -1.0
         offset = centre - turned @ centre + rng.uniform(-shift, shift, 2) * (h, w)
-        seen = affine_transform(window, turned, offset, order=1, mode="nearest")
+        seen = affine_transform(stack[place[1]], turned, offset, order=1, mode="nearest")
         copies[place] = gaussian_filter(seen, rng.uniform(0.0, blur), mode="nearest")
     return copies.reshape(-1, h, w)
 
@@ -194,56 +161,3 @@ def paste_windows(
                 boxes.append((left, top, w, h))
                 break
     return pasted, boxes
-
-
-def picture_levels(picture: Floats, shape: tuple[int, int]) -> list[Floats]:
-    """The picture and smaller copies of it, as long as a window fits."""
-    resize = import_skimage("transform").resize
-    levels, factor = [picture], _STEP
-    while factor <= _LARGEST_CUT:
-        size = tuple(round(length / factor) for length in picture.shape)
-        if size[0] < shape[0] or size[1] < shape[1]:
-            break
-        levels.append(resize(picture, size, anti_aliasing=True))
-        factor *= _STEP
-    return levels
-
-
-def background_windows(
-    n_windows: int,
-    *,
-    pictures: Sequence[str] = BACKGROUNDS,
-    shape: tuple[int, int] = (25, 25),
-    random_state: Any = None,
-) -> Floats:
-    """Windows without a face, cut out of the pictures that come with scikit-image."""
-    images = background_pictures(pictures)
-    return cut_windows(images, n_windows, shape=shape, random_state=random_state)
-
-
-def background_pictures(pictures: Sequence[str] = BACKGROUNDS) -> list[AnyArray]:
-    """Pictures without a face that come with scikit-image."""
-    data = import_skimage("data")
-    found = (getattr(data, name)() for name in pictures)
-    return [picture[0] if isinstance(picture, tuple) else picture for picture in found]
-
-
-def _read(folder: Path, shape: tuple[int, int]) -> Floats:
-    """All images of a folder, in the order of their names."""
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"The folder {folder} does not exist. Put the images with a face into one subfolder "
-            "and the others into another, and name them by faces= and others=."
-        )
-    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
-    if not paths:
-        raise FileNotFoundError(f"The folder {folder} holds no image ({', '.join(_SUFFIXES)}).")
-    read = import_skimage("io").imread
-    return np.concatenate([_resized(grey(read(path))[None], shape) for path in paths])
-
-
-def _resized(stack: Floats, shape: tuple[int, int]) -> Floats:
-    if stack.shape[1:] == shape:
-        return stack
-    resize = import_skimage("transform").resize
-    return np.array([resize(window, shape, anti_aliasing=True) for window in stack])
