@@ -172,6 +172,9 @@ def test_expressions_and_weights() -> None:
     never = compare({"never": lambda fold: np.zeros(len(fold.X_test), int)}, (X, y), costs=form,
                     splits=2, sample_weight=weights, progress=False)  # fmt: skip
     assert never.standings()[0].cost == pytest.approx(always)
+    share = [weights[test[:150]].sum(), weights[test[150:]].sum()]
+    mean = np.average([row["mean_cost"] for row in never.rows], weights=share)
+    assert mean == pytest.approx(always / weights.sum())
     assert set(found.methods) == set(FAST)
     with pytest.raises(ValueError, match="computed from columns"):
         compare(FAST, (X, y), costs=form, costs_known=False, progress=False)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 
 import costboost as cb
 from costboost.columns import TableError
-from costboost.metrics import mean_cost
+from costboost.metrics import total_cost
 from costboost.tuning import ROUNDS
 from data import row_costs, rows
 
@@ -39,15 +40,15 @@ def test_every_kind_of_algorithm_is_searched(name) -> None:
 
 def test_the_first_trial_is_the_estimator_as_it_is() -> None:
     X, y = rows(n=150)
-    model = cb.tuned(cb.AdaC2Classifier(COSTS, n_estimators=7), n_trials=1, cv=2).fit(X, y)
+    w, start = np.linspace(0.5, 1.5, 150), cb.AdaC2Classifier(COSTS, n_estimators=7)
+    model = cb.tuned(start, n_trials=1, cv=2).fit(X, y, w)
     assert model.best_params_ == {"max_leaves": 8}
-    from sklearn.model_selection import StratifiedKFold
-
     total = 0.0
     for train, test in StratifiedKFold(2).split(X, y):
-        plain = cb.AdaC2Classifier(COSTS, n_estimators=7, random_state=0).fit(X[train], y[train])
-        total += mean_cost(y[test], plain.predict(X[test]), cost_matrix=COSTS) * len(test)
-    assert model.best_cost_ == pytest.approx(total / len(y))
+        plain = clone(start).set_params(random_state=0).fit(X[train], y[train], w[train])
+        weights = {"cost_matrix": COSTS, "sample_weight": w[test]}
+        total += total_cost(y[test], plain.predict(X[test]), **weights)
+    assert model.best_cost_ == pytest.approx(total / w.sum())
 
 
 def test_more_trials_never_cost_more_and_kept_parameters_stay() -> None:

@@ -283,6 +283,13 @@ def test_constraints_on_many_rows_are_met_closely():
     assert found.counts["review"] <= 2000
     assert 0 <= found.expected_cost - found.lower_bound + 1e-6 < 3 * np.ptp(E, axis=1).max()
     assert detection["price"] <= 0 <= alarms["price"]
+    half = np.arange(30_000) % 2
+    both = allocate(E, ACTIONS, constraints=limits, proba=p, per=half)
+    for one in (0, 1):
+        alone = allocate(E[half == one], ACTIONS, constraints=limits, proba=p[half == one])
+        assert (both.codes[half == one] == alone.codes).all()
+        values = [row["value"] for row in both.constraints if row["group"] == one]
+        assert values == [row["value"] for row in alone.constraints]
 
 
 def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_program(monkeypatch):

@@ -38,6 +38,19 @@ def test_the_bound_is_useful():
     assert bound(costs) < bound(costs[:200])
 
 
+def test_the_bound_is_where_the_bets_win():
+    """Row by row: each stake knows the rows before it only."""
+    costs = 100.0 * np.random.default_rng(0).beta(0.3, 5.7, 60)
+    m, x = bound(costs) / 100, np.random.default_rng(0).permutation(costs) / 100
+    capital, total, squares = 1.0, 0.5, 0.25
+    for seen, one in enumerate(x):
+        stake = np.sqrt(2 * np.log(20) / (60 * squares / (seen + 1)))
+        capital *= 1 + min(stake, 0.75 / (1 - m)) * (m - one)
+        total += one
+        squares += (one - total / (seen + 2)) ** 2
+    assert capital == pytest.approx(20)
+
+
 def test_answer_and_bound_agree():
     costs = np.random.default_rng(1).uniform(0, 10, 500)
     found = cost_guarantee(costs, 6.0, 0.05, largest=10.0)
