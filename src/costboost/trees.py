@@ -549,13 +549,10 @@ def _with_zeros(threshold: Floats) -> Floats:
     return np.where((threshold >= 0) & (threshold < ZERO), ZERO, moved)
 
 
-def _made(n_scores: int, base: Any, roots: AnyArray, **arrays: AnyArray) -> Trees:
+def _made(n_scores: int, **arrays: AnyArray) -> Trees:
     """A table with arrays of the right types."""
-    found = {"base": base, "roots": roots, **arrays}
-    return Trees(
-        n_scores,
-        **{name: np.ascontiguousarray(found[name], dtype=_DTYPES[name]) for name in _DTYPES},
-    )
+    right = {name: np.ascontiguousarray(arrays[name], _DTYPES[name]) for name in _DTYPES}
+    return Trees(n_scores, **right)
 
 
 def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
@@ -601,17 +598,16 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
     # Trees that are constants may have no count in the text.
     has_count = np.repeat((leaves > 1) | (len(counts) == len(values)), leaves)
     cover[has_count] = counts
+    moves = [np.repeat(x, sizes)[:, None] for x in (first, first_leaf)]
     return _made(
         k,
-        np.zeros(k),
-        np.where(sizes > 0, first, ~first_leaf),
+        base=np.zeros(k),
+        roots=np.where(sizes > 0, first, ~first_leaf),
         feature=numbers("split_feature"),
         threshold=threshold,
         kind=kind,
         words=words,
-        children=_moved(
-            children, np.repeat(first, sizes)[:, None], np.repeat(first_leaf, sizes)[:, None]
-        ),
+        children=_moved(children, *moves),
         values=values,
         categories=numbers("cat_threshold"),
         gain=numbers("split_gain", np.float64),
@@ -619,49 +615,29 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
     )
 
 
-def _numbered(
-    n_scores: int,
-    base: Any,
-    sizes: Ints,
-    left: Ints,
-    right: Ints,
-    value: Floats,
-    cover: Floats,
-    **nodes: AnyArray,
-) -> Trees:
+def _numbered(n_scores: int, base: Any, sizes: Ints, children: Ints, **nodes: Any) -> Trees:
     """A table of trees that count nodes and leaves together; a leaf's left child is -1."""
-    offset = np.repeat(_before(sizes), sizes)
-    is_leaf = left < 0
-    grown = ~is_leaf
-    children = np.stack([left, right], axis=1)[grown] + offset[grown, None]
-    roots = _before(sizes)
+    roots, is_leaf = _before(sizes), children[:, 0] < 0
+    is_grown = ~is_leaf
+    children = children[is_grown] + np.repeat(roots, sizes)[is_grown, None]
     # A node that was pruned away stays in XGBoost's arrays, without a parent.
-    is_kept = np.zeros(len(left), dtype=bool)
+    is_kept = np.zeros(len(is_leaf), dtype=bool)
     is_kept[children] = is_kept[roots] = True
     is_leaf &= is_kept
-    place = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(grown) - 1)
-    categories = nodes.pop("categories", np.zeros(0))
-    return _made(
-        n_scores,
-        base,
-        place[roots],
-        children=place[children],
-        values=value[is_leaf],
-        leaf_cover=cover[is_leaf],
-        categories=categories,
-        **{name: array[grown] for name, array in nodes.items()},
-    )
+    place = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(is_grown) - 1)
+    for names, some in ((_OF_NODES, is_grown), (("values", "leaf_cover"), is_leaf)):
+        nodes |= {name: nodes[name][some] for name in names}
+    return _made(n_scores, base=base, roots=place[roots], children=place[children], **nodes)
 
 
 def from_xgboost(booster: Any) -> Trees:
     """The trees of an XGBoost booster."""
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-    model, scales = learner["gradient_booster"], None
-    if model["name"] == "dart":
-        scales, model = model["weight_drop"], model["gbtree"]
-    else:  # newer versions of XGBoost keep the weights of dropped trees beside the trees
-        scales = model.get("model", {}).get("weight_drop") or None
-    trees = model["model"]["trees"] if "model" in model and "trees" in model["model"] else None
+    model = learner["gradient_booster"]
+    # Newer versions of XGBoost keep the weights of dropped trees beside the trees.
+    scales = model.get("weight_drop") or model.get("model", {}).get("weight_drop")
+    model = model.get("gbtree", model).get("model", {})
+    trees = model.get("trees")
     if trees is None or any(int(t["tree_param"].get("size_leaf_vector", 1)) > 1 for t in trees):
         raise ValueError(
             "XGBoost's linear boosters and trees with vectors as leaves are not supported. Leave "
@@ -673,7 +649,6 @@ def from_xgboost(booster: Any) -> Trees:
         one, tiny = np.float32(1.0), np.float32(1e-6)
         base = -np.log(one / np.clip(base.astype(np.float32), tiny, one - tiny) - one)
     k = max(int(learner["learner_model_param"][name]) for name in ("num_class", "num_target"))
-    base = np.broadcast_to(base, (k,))
 
     def joined(name: str, dtype: Any = np.int64) -> AnyArray:
         return np.concatenate([np.asarray(tree[name], dtype=dtype) for tree in trees])
@@ -691,38 +666,32 @@ def from_xgboost(booster: Any) -> Trees:
     words = np.zeros(len(left), dtype=np.int64)
     categories: list[int] = []
     for tree, start in zip(trees, _before(sizes), strict=True):
-        places = zip(
-            tree["categories_nodes"],
-            tree["categories_segments"],
-            tree["categories_sizes"],
-            strict=True,
-        )
-        for node, begin, size in places:
+        sets = ("categories_nodes", "categories_segments", "categories_sizes")
+        for node, begin, size in zip(*(tree[name] for name in sets), strict=True):
             codes = np.asarray(tree["categories"][begin : begin + size], dtype=np.int64)
             bits = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.uint32)
             np.bitwise_or.at(bits, codes // 32, np.uint32(1) << (codes % 32).astype(np.uint32))
             threshold[start + node], words[start + node] = len(categories), len(bits)
             categories += bits.tolist()
     value = condition.astype(np.float64)
-    if scales is not None:
+    if scales:
         value *= np.repeat(np.asarray(scales, dtype=np.float32).astype(np.float64), sizes)
     found = _numbered(
         k,
-        base,
+        np.broadcast_to(base, (k,)),
         sizes,
-        left,
-        right,
-        value,
-        joined("sum_hessian", np.float64),
+        np.stack([left, right], axis=1),
+        values=value,
+        leaf_cover=joined("sum_hessian", np.float64),
         feature=joined("split_indices"),
         threshold=threshold,
         kind=kind,
         words=words,
         gain=joined("loss_changes", np.float64),
-        categories=np.array(categories, dtype=np.uint32),
+        categories=categories,
     )
     # With parallel trees, those of a score follow each other.
-    groups = np.asarray(model["model"]["tree_info"])
+    groups = np.asarray(model["tree_info"])
     order = np.stack([np.flatnonzero(groups == group) for group in range(k)], axis=1).ravel()
     return found if (order == np.arange(len(order))).all() else found.picked(order)
 
@@ -770,18 +739,14 @@ def _symmetric(
     bits = np.uint32(1) << (category[is_set] % 32).astype(np.uint32)
     categories[np.cumsum(words)[is_set] - 1] = bits
     border = np.append(_with_zeros(_largest_double(borders)), 0.0)[level]
-    values, counts = (
-        np.append(np.zeros(n_leaves - 1), array)
-        for array in (values, np.maximum(np.round(weights), 1.0))
-    )
+    inner = np.zeros(n_leaves - 1)
     found = _numbered(
         1,
         np.zeros(1),
         np.array([len(level)]),
-        np.where(is_leaf, -1, np.where(is_set, yes, no)),
-        np.where(is_leaf, -1, np.where(is_set, no, yes)),
-        values,
-        counts,
+        np.where(is_leaf, -1, np.where(is_set, [yes, no], [no, yes])).T,
+        values=np.append(inner, values),
+        leaf_cover=np.append(inner, np.maximum(np.round(weights), 1.0)),
         feature=np.append(feature, 0)[level],
         threshold=np.where(is_set, _before(words), border),
         kind=np.where(is_set, CATEGORY, MISSING_LEFT),
