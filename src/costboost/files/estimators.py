@@ -106,15 +106,33 @@ _exp = np.frompyfunc(math.exp, 1, 1)  # the C library's, as LightGBM's: numpy's 
 class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilities of a fitted classifier of a boosting library, from its trees."""
 
+    trees_: Trees
+    classes_: AnyArray
+
     def __init__(self, library: str = "lightgbm") -> None:
         self.library = library
 
     @classmethod
     def of(cls, model: Any, where: str) -> TreeClassifier:
         """The twin of a fitted classifier, if it has one that answers alike."""
-        found = cls("lightgbm" if type(model).__name__.startswith("LGBM") else "xgboost")
+        found: Any = cls("lightgbm" if type(model).__name__.startswith("LGBM") else "xgboost")
         try:
-            found._take(model)
+            check_is_fitted(model)
+            if found.library == "lightgbm":
+                booster, best = model.booster_, max(model.best_iteration_ or 0, 0)
+                found.trees_ = from_lightgbm(booster, best or None)
+                found.missing_, found.categories_ = math.nan, booster.pandas_categorical or []
+            else:
+                booster = model.get_booster()
+                if model.early_stopping_rounds:
+                    booster = booster[: model.best_iteration + 1]
+                found.trees_ = from_xgboost(booster)
+                found.missing_, found.categories_ = float(model.missing), []
+            found.has_scores_ = hasattr(model, "decision_function")
+            found.n_features_in_ = int(model.n_features_in_)
+            for name in ("classes_", "feature_importances_", "feature_names_in_"):
+                if hasattr(model, name):
+                    setattr(found, name, np.asarray(getattr(model, name)))
             rows = np.random.RandomState(0).randn(32, found.n_features_in_)
             rows[::5, 0] = np.nan
             with warnings.catch_warnings():
@@ -127,28 +145,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{where}, a {type(model).__name__}, cannot be written as a table of trees: "
                 f"{error}. Use ordinary boosting for log loss, and numbers for categories."
             ) from error
-        return found
-
-    def _take(self, model: Any) -> None:
-        check_is_fitted(model)
-        if self.library == "lightgbm":
-            best = model.best_iteration_ or 0
-            self.trees_: Trees = from_lightgbm(model.booster_, best if best > 0 else None)
-            self.missing_ = math.nan
-            self.categories_ = model.booster_.pandas_categorical or []
-        else:
-            booster = model.get_booster()
-            best = getattr(model, "best_iteration", None) if model.early_stopping_rounds else None
-            self.trees_ = from_xgboost(booster if best is None else booster[: best + 1])
-            self.missing_ = float(model.missing)
-            self.categories_ = []
-        self.has_scores_ = hasattr(model, "decision_function")
-        self.classes_: AnyArray = np.asarray(model.classes_)
-        self.n_features_in_ = int(model.n_features_in_)
-        self.feature_importances_: AnyArray = np.asarray(model.feature_importances_)
-        names = getattr(model, "feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_: AnyArray = np.asarray(names)
+        return found  # type: ignore[no-any-return]
 
     def _scores(self, X: Any) -> Floats:
         if is_sparse(X):

@@ -43,29 +43,22 @@ class Served:
         columns = getattr(self.model, "columns_", None)
         if columns is not None and columns.columns:
             model_input = columns.read(model_input)
-        given = params or {}
-        asked = given.get("output", OUTPUTS[0])
+        given, model = params or {}, self.model
+        asked, costs = given.get("output", OUTPUTS[0]), given.get("costs")
         if asked not in OUTPUTS:
             raise ValueError(f"The parameter 'output' must be one of {OUTPUTS}, got {asked!r}.")
         if asked == "probabilities":
-            return np.asarray(self.model.predict_proba(model_input))
-        costs = self._costs(given.get("costs"))
-        arguments = {} if costs is None else {"costs": costs}
-        if asked == "expected_costs":
-            return np.asarray(self.model.predict_cost(model_input, **arguments))
-        return np.asarray(self.model.predict(model_input, **arguments))
-
-    def _costs(self, values: Any) -> AnyArray | None:
-        flat = np.asarray([] if values is None else values, dtype=np.float64)
-        if not flat.size:
-            return None
-        shape = len(self.model.classes_), len(self.model.decisions_)
-        if flat.size != shape[0] * shape[1]:
+            return np.asarray(model.predict_proba(model_input))
+        ask = model.predict_cost if asked == "expected_costs" else model.predict
+        if costs is None or not np.size(costs):
+            return np.asarray(ask(model_input))
+        shape = len(model.classes_), len(model.decisions_)
+        if np.size(costs) != shape[0] * shape[1]:
             raise ValueError(
                 f"The parameter 'costs' must have {shape[0]} x {shape[1]} numbers, truth by "
-                f"decision, row after row; got {flat.size}."
+                f"decision, row after row; got {np.size(costs)}."
             )
-        return flat.reshape(shape)
+        return np.asarray(ask(model_input, costs=np.asarray(costs, np.float64).reshape(shape)))
 
 
 def _load_pyfunc(path: str) -> Served:

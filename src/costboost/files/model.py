@@ -124,7 +124,7 @@ def load(
     with reading(path):
         manifest, state, arrays = container.read(path, limits)
         model = Decoder(arrays, frozenset(trusted), limits).root(state)
-        name = name_of(type(model))
+        name = type(model).__name__
         if name not in estimators() or name != manifest.get("class"):
             raise ModelFileError(f"The file holds no classifier {manifest.get('class')!r:.60}.")
         _check_answer(model)

@@ -419,8 +419,10 @@ class Decoder:
             built: Any = tuple.__new__(cls, items)
         else:
             fields = self._dict(content)
-            if issubclass(cls, CostSensitiveClassifier):
-                fields = _defaults(cls) | fields  # a parameter may be newer than the file
+            if issubclass(cls, CostSensitiveClassifier):  # a parameter may be newer than the file
+                known_ones = inspect.signature(cls).parameters.values()
+                usual = {x.name: x.default for x in known_ones if x.default is not x.empty}
+                fields = usual | fields
             _check_names(name, frozenset(fields))
             if hasattr(cls, "get_params"):
                 _check_estimator(cls, fields)
@@ -450,12 +452,6 @@ def _count(shape: Any) -> int:
     if 0 in shape and math.prod(n or 1 for n in shape) > 2**20:
         raise ValueError(f"no array without numbers can have the shape {shape!r:.60}")
     return math.prod(shape)
-
-
-def _defaults(cls: Any) -> dict[str, Any]:
-    """The parameters of a classifier that have defaults."""
-    found = inspect.signature(cls).parameters.values()
-    return {one.name: one.default for one in found if one.default is not one.empty}
 
 
 @lru_cache(1024)

@@ -248,9 +248,6 @@ class Application:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request; no failure leaves a trace in the answer."""
-        if scope["type"] != "http":
-            await self.pages(scope, receive, send)
-            return
         begin = time.perf_counter()
         path = scope["path"] if scope["path"] in _PATHS else "other"
         headers, status = dict(scope["headers"]), 0
