@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Annotated, Any, NamedTuple
 
@@ -144,26 +144,61 @@ class Requests:
         forms[1]["properties"]["columns"] = parts["columns"]
         return {"anyOf": forms}
 
-    # -- JSON -----------------------------------------------------------------------------------
+    # -- rows -----------------------------------------------------------------------------------
 
     def from_json(self, body: bytes, max_rows: int) -> Query:
         """A request from a body in JSON."""
-        found = _checked(_parsed(body, 400))
+        return self._query(_parsed(body, 400), max_rows)
+
+    def from_csv(self, body: bytes, options: Mapping[str, str], max_rows: int) -> Query:
+        """A request from a file with a header; the other parts are in the query of its address."""
+        document: dict[str, Any] = dict(options)
+        if "capacity" in options:
+            document["capacity"] = _parsed(options["capacity"].encode(), 422, "capacity")
+        if "explain" in options:
+            flags = {"true": True, "1": True, "false": False, "0": False}
+            document["explain"] = flags.get(options["explain"].lower(), options["explain"])
+        # Cells as they are written: what they mean is known to the columns of the model.
+        try:
+            text = body.decode("utf-8-sig")
+            delimiter = max(",;\t|", key=text.partition("\n")[0].count)
+            lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+            document |= {"columns": next(lines, []), "rows": []}
+            document["rows"] = list(islice(filter(None, lines), max_rows + 1))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise RequestError(400, f"The body cannot be read as CSV: {error}.") from None
+        return self._query(document, max_rows, has_prices=True)
+
+    def _query(self, document: Any, max_rows: int, has_prices: bool = False) -> Query:
+        """A request from its parts; tables may have columns of costs."""
+        found = _checked(document)
         form = "records" if found.rows is None else "rows"
-        rows = getattr(found, form)
+        rows, limits, groups = getattr(found, form), found.capacity, found.per
         if rows is None or (form == "rows" and found.records is not None):
             message = 'Give "records", a list of objects, or "rows", a list of lists, and not both.'
             raise RequestError(422, message, form)
         if form == "records" and found.columns is not None:
             raise RequestError(422, 'columns is used only with "rows".', "columns")
-        _check_rows(len(rows), max_rows, form)
+        n = len(rows)
+        if n > max_rows:
+            message = f"A request may have at most {max_rows} rows. Send several requests."
+            raise RequestError(413, message, form)
         columns = self._of_lists(rows, found.columns) if form == "rows" else self._of_objects(rows)
         for name, values in columns.items():
             if not set(map(type, values)) <= _SCALARS:
                 row = next(i for i, value in enumerate(values) if type(value) not in _SCALARS)
                 message = f"{name[:100]!r} must be a text, a number, true, false or null."
                 raise RequestError(422, message, f"{form}[{row}].{name[:100]}")
-        return self._query(columns, len(rows), self._costs(found.costs, len(rows)), found, form)
+        costs = self._column_costs(columns) if has_prices else found.costs
+        return Query(
+            {self.names.get(name, name): values for name, values in columns.items()},
+            n,
+            self._costs(costs, n),
+            limits and {self._choices.get(name, name): limits[name] for name in limits},
+            bool(found.explain),
+            None if groups is None else _group_names(groups, columns, n),
+            form,
+        )
 
     def _of_objects(self, records: list[Any]) -> dict[str, list[Any]]:
         """Columns of rows that are objects; a column that a row does not use may be absent."""
@@ -201,50 +236,10 @@ class Requests:
                 message = f"{lacks} Use null for an unknown value."
                 raise RequestError(422, message, f"{place}.{name}")
 
-    def _query(
-        self, columns: dict[str, Any], n: int, costs: Any, found: Body, form: str = "rows"
-    ) -> Query:
-        groups: Any = found.per
-        if type(groups) is str:
-            if groups not in columns:
-                raise RequestError(422, f"The rows have no column {groups[:100]!r}.", "per")
-            places, texts = as_texts(open_column(columns[groups]))
-            groups = np.array([*texts, None], dtype=object)[places]
-        limits = found.capacity
-        return Query(
-            {self.names.get(name, name): values for name, values in columns.items()},
-            n,
-            costs,
-            limits and {self._choices.get(name, name): limits[name] for name in limits},
-            bool(found.explain),
-            None if groups is None else _group_names(groups, n),
-            form,
-        )
+    # -- costs ----------------------------------------------------------------------------------
 
-    # -- CSV ------------------------------------------------------------------------------------
-
-    def from_csv(self, body: bytes, options: Mapping[str, str], max_rows: int) -> Query:
-        """A request from a file with a header; the other parts are in the query of its address."""
-        document: dict[str, Any] = dict(options)
-        if "capacity" in options:
-            document["capacity"] = _parsed(options["capacity"].encode(), 422, "capacity")
-        if "explain" in options:
-            flags = {"true": True, "1": True, "false": False, "0": False}
-            document["explain"] = flags.get(options["explain"].lower(), options["explain"])
-        found = _checked(document)
-        # Cells as they are written: what they mean is known to the columns of the model.
-        try:
-            text = body.decode("utf-8-sig")
-            delimiter = max(",;\t|", key=text.partition("\n")[0].count)
-            lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-            names = next(lines, [])
-            rows = list(islice(filter(None, lines), max_rows + 1))
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise RequestError(400, f"The body cannot be read as CSV: {error}.") from None
-        if not rows:
-            raise RequestError(422, "The table has no rows.", "rows")
-        _check_rows(len(rows), max_rows, "rows")
-        columns = self._of_lists(rows, names)
+    def _column_costs(self, columns: dict[str, Any]) -> list[Any] | None:
+        """An entry per row from columns of costs; a row without any has None."""
         priced = [name for name in columns if name in self._prices and name not in self.names]
         prices = {}
         for name in priced:
@@ -253,14 +248,10 @@ class Requests:
                 prices[self._prices[name]] = Column(name, "number").values(cells, "The request")
             except ColumnError as error:
                 raise RequestError(422, str(error), f"rows[{error.row}].{name}") from None
-        # A row without any price is decided by the costs of the model.
-        entries = [
+        return [
             dict(zip(prices, row, strict=True)) if any(x == x for x in row) else None
             for row in zip(*map(np.ndarray.tolist, prices.values()), strict=True)
-        ]
-        return self._query(columns, len(rows), self._costs(entries or None, len(rows)), found)
-
-    # -- costs ----------------------------------------------------------------------------------
+        ] or None
 
     def _costs(self, given: Any, n: int) -> tuple[Floats, Bools] | None:
         """Costs of `n` rows: one entry for all, or a list with an entry or null per row."""
@@ -346,12 +337,6 @@ def _checked(document: Any) -> Body:
     raise RequestError(422, f"{first['msg']}. {about}", place.lstrip(".") or None)
 
 
-def _check_rows(n: int, max_rows: int, form: str) -> None:
-    if n > max_rows:
-        message = f"A request may have at most {max_rows} rows. Send several requests."
-        raise RequestError(413, message, form)
-
-
 def _form_of(entry: Any) -> Any:
     """Costs with the same keys are read together."""
     if type(entry) is not dict:
@@ -374,8 +359,13 @@ def _schema_of(column: Column) -> dict[str, Any]:
     return {"type": [*_ALL], "description": what, "examples": list(column.categories[:200])}
 
 
-def _group_names(groups: Sequence[Any], n: int) -> AnyArray:
+def _group_names(groups: Any, columns: Mapping[str, Any], n: int) -> AnyArray:
     """Names of groups: objects, because one long text would lengthen all in an array of texts."""
+    if type(groups) is str:
+        if groups not in columns:
+            raise RequestError(422, f"The rows have no column {groups[:100]!r}.", "per")
+        places, texts = as_texts(open_column(columns[groups]))
+        groups = np.array([*texts, None], dtype=object)[places]
     if len(groups) != n:
         raise RequestError(422, f"per must be a column or a list of {n} groups.", "per")
     names = np.empty(n, dtype=object)
