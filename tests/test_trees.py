@@ -12,13 +12,7 @@ import xgboost as xgb
 from scipy import sparse
 
 from costboost import trees as module
-from costboost.trees import (
-    ZERO,
-    Trees,
-    from_catboost,
-    from_lightgbm,
-    from_xgboost,
-)
+from costboost.trees import ZERO, Trees, from_catboost, from_lightgbm, from_xgboost
 
 CATEGORICAL = [0, 1]
 
@@ -103,12 +97,9 @@ def test_scores_are_those_of_lightgbm_to_the_last_bit(options, dtype, monkeypatc
 def test_contributions_and_importances_are_those_of_lightgbm(options):
     booster, X = lightgbm_booster(**options), table()[0]
     found = from_lightgbm(booster)
-    expected = np.asarray(booster.predict(X, pred_contrib=True))
-    np.testing.assert_allclose(
-        found.contributions(X), expected.reshape(found.contributions(X).shape), atol=1e-9
-    )
-    gains = booster.feature_importance("gain")
-    np.testing.assert_allclose(found.importances(5), gains, rtol=1e-4)
+    values, expected = found.contributions(X), np.asarray(booster.predict(X, pred_contrib=True))
+    np.testing.assert_allclose(values, expected.reshape(values.shape), atol=1e-9)
+    np.testing.assert_allclose(found.importances(5), booster.feature_importance("gain"), rtol=1e-4)
 
 
 def test_the_first_rounds():
@@ -172,18 +163,14 @@ def test_contributions_and_importances_are_those_of_xgboost():
     np.testing.assert_allclose(found.importances(5), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "options", [{"booster": "gblinear"}, {"multi_strategy": "multi_output_tree", "k": 3}]
-)
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_no_tree_is_refused(options):
+def test_what_is_no_tree_is_refused():
     X, y = table()
-    X = np.nan_to_num(X)
-    k = options.pop("k", 2)
-    more = {"objective": "multi:softprob", "num_class": 3} if k == 3 else {}
-    booster = xgb.train({**options, **more, "nthread": 1}, xgb.DMatrix(X, np.minimum(y, k - 1)), 2)
-    with pytest.raises(ValueError, match="engine_params"):
-        from_xgboost(booster)
+    vectors = {"multi_strategy": "multi_output_tree", "objective": "multi:softprob", "num_class": 3}
+    for options in ({"booster": "gblinear"}, vectors):
+        booster = xgb.train({**options, "nthread": 1}, xgb.DMatrix(np.nan_to_num(X), y), 2)
+        with pytest.raises(ValueError, match="engine_params"):
+            from_xgboost(booster)
     with pytest.raises(ValueError, match="linear_tree"):
         from_lightgbm(lightgbm_booster(linear_tree=True, categories=()))
 
@@ -201,16 +188,13 @@ def test_scores_are_those_of_catboost(k):
         values[:, 3:] = values[:, 3:] == category[3:]
         return values
 
-    booster = catboost.CatBoost(
-        {
-            "loss_function": "Logloss" if k == 2 else "MultiClass",
-            "iterations": 12,
-            "depth": 4,
-            "verbose": False,
-            "allow_writing_files": False,
-            "thread_count": 1,
-        }
-    ).fit(seen(X), y)
+    settings = {
+        "loss_function": "Logloss" if k == 2 else "MultiClass",
+        "iterations": 12,
+        "depth": 4,
+    }
+    quiet = {"verbose": False, "allow_writing_files": False, "thread_count": 1}
+    booster = catboost.CatBoost(settings | quiet).fit(seen(X), y)
     found = from_catboost(booster, source, category)
     found.check()
     rows = xgboost_rows()
@@ -246,16 +230,11 @@ def test_joined_tables_are_the_weighted_sum(k):
     expected = sum(w * part.scores(rows) for part, w in zip(parts, weights, strict=True))
     np.testing.assert_allclose(joined.scores(rows), expected, atol=1e-12)
     assert joined.n_rounds == 3 + 4 + 5
-    known = np.isfinite(rows[:, :2]).all(axis=1)
-    booster = joined.to_lightgbm(5)
-    np.testing.assert_allclose(
-        booster.predict(rows[known], raw_score=True), expected[known], atol=1e-12
-    )
+    known = rows[np.isfinite(rows[:, :2]).all(axis=1)]
+    twin = joined.to_lightgbm(5).predict(known, raw_score=True)
+    np.testing.assert_allclose(twin, joined.scores(known), atol=1e-12)
     with pytest.raises(ValueError, match="same number of scores"):
-        Trees.joined(
-            [parts[0], from_lightgbm(lightgbm_booster("multiclass" if k == 2 else "binary"))],
-            [1, 1],
-        )
+        Trees.joined([parts[0], replace(parts[1], n_scores=7)], [1, 1])
 
 
 def test_the_twin_is_an_ordinary_booster(tmp_path):
@@ -292,44 +271,46 @@ def put(name, place, value):
     return change
 
 
-HOSTILE = {
-    "feature negative": (put("feature", 3, -1), "features that are columns"),
-    "circle": (put("children", (3, 0), 3), "one parent"),
-    "to the root": (put("children", (3, 1), 0), "one parent"),
-    "node of another tree": (put("children", (3, 0), 60), "one parent"),
-    "node beyond": (put("children", (3, 0), 2**30), "one parent"),
-    "leaf beyond": (put("children", (3, 0), -(2**30)), "one parent"),
-    "root elsewhere": (put("roots", 1, 1), "one parent"),
-    "root beyond": (put("roots", -1, 2**30), "one parent"),
-    "no root": (put("roots", 0, -1), "one parent"),
-    "set beyond": (lambda t: put("words", np.flatnonzero(t.kind & 1)[0], 2**30)(t), "categories"),
-    "set before": (lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], -1)(t), "categories"),
-    "set between": (
-        lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], 0.5)(t),
-        "categories",
-    ),
-    "set of no size": (lambda t: put("words", np.flatnonzero(t.kind & 1)[0], -1)(t), "categories"),
-    "no number": (put("values", 0, np.nan), "finite"),
-    "no threshold": (put("threshold", 0, np.nan), "finite"),
-    "cover negative": (put("leaf_cover", 0, -1.0), "covers"),
-    "cover without end": (put("leaf_cover", 0, np.inf), "finite"),
-    "kind": (put("kind", 0, 8), "kinds"),
-    "kind negative": (put("kind", 0, -1), "kinds"),
-    "nodes missing": (lambda t: replace(t, gain=t.gain[1:]), "gain must be an array"),
-    "leaves missing": (lambda t: replace(t, values=t.values[1:]), "values must be an array"),
-    "flat children": (lambda t: replace(t, children=t.children.ravel()), "children must be"),
-    "other numbers": (lambda t: replace(t, roots=t.roots.astype(float)), "roots must be an array"),
-    "a list": (lambda t: replace(t, values=[1.0]), "values must be an array"),
-    "scores": (lambda t: replace(t, n_scores=0), "n_scores"),
-    "scores and trees": (lambda t: replace(t, n_scores=2, base=np.zeros(2)), "each score"),
-    "base": (lambda t: replace(t, base=np.zeros(3)), "base must be an array"),
-}
+def put_set(name, value):
+    return lambda trees: put(name, np.flatnonzero(trees.kind & 1)[0], value)(trees)
+
+
+HOSTILE = [
+    (put("feature", 3, -1), "features that are columns"),
+    (put("children", (3, 0), 3), "one parent"),  # a circle
+    (put("children", (3, 1), 0), "one parent"),  # to the root
+    (put("children", (3, 0), 60), "one parent"),  # into another tree
+    (put("children", (3, 0), 2**30), "one parent"),
+    (put("children", (3, 0), -(2**30)), "one parent"),
+    (put("roots", 1, 1), "one parent"),
+    (put("roots", -1, 2**30), "one parent"),
+    (put("roots", 0, -1), "one parent"),
+    (put("roots", slice(None), -1), "one parent"),  # nodes of no tree
+    (put_set("words", 2**30), "categories"),
+    (put_set("words", -1), "categories"),
+    (put_set("threshold", -1), "categories"),
+    (put_set("threshold", 0.5), "categories"),
+    (put("values", 0, np.nan), "finite"),
+    (put("threshold", 0, np.nan), "finite"),
+    (put("leaf_cover", 0, -1.0), "covers"),
+    (put("leaf_cover", 0, np.inf), "finite"),
+    (put("kind", 0, 8), "kinds"),
+    (put("kind", 0, -1), "kinds"),
+    (lambda t: replace(t, gain=t.gain[1:]), "gain must be an array"),
+    (lambda t: replace(t, values=t.values[1:]), "values must be an array"),
+    (lambda t: replace(t, children=t.children.ravel()), "children must be an array"),
+    (lambda t: replace(t, roots=t.roots.astype(float)), "roots must be an array"),
+    (lambda t: replace(t, values=[1.0]), "values must be an array"),
+    (lambda t: replace(t, n_scores=0), "n_scores"),
+    (lambda t: replace(t, n_scores=2, base=np.zeros(2)), "each score"),
+    (lambda t: replace(t, base=np.zeros(3)), "base must be an array"),
+]
 
 
 def test_a_hostile_table_is_refused():
     found = from_lightgbm(lightgbm_booster())
     found.check()
-    for change, words in HOSTILE.values():
+    for change, words in HOSTILE:
         with pytest.raises(ValueError, match=words):
             change(found).check()
 
@@ -342,29 +323,6 @@ def test_rows_that_are_too_narrow_are_refused():
     for answer in ask:
         with pytest.raises(ValueError, match="ask for column 5, and there are 5"):
             answer(strange_rows())
-
-
-def test_any_damage_is_refused_or_harmless():
-    found, rows = from_lightgbm(lightgbm_booster(rounds=3)), strange_rows()
-    rng = np.random.RandomState(0)
-    refused = 0
-    names = [field.name for field in fields(found)[1:] if getattr(found, field.name).size]
-    for _ in range(150):
-        name = rng.choice(names)
-        array = getattr(found, name).copy()
-        odd = [-1, 0, 1, 2, 7, 100, 2**20]
-        odd = [*odd, 1e300, 1e-300, -1e300] if array.dtype.kind == "f" else odd
-        array.ravel()[rng.randint(array.size)] = np.array(rng.choice(odd)).astype(array.dtype)
-        other = replace(found, **{name: array})
-        try:
-            other.check()
-            scores = other.scores(rows)
-        except ValueError:
-            refused += 1
-            continue
-        assert np.isfinite(scores).all()
-        assert np.isfinite(other.contributions(rows[::20])).all()
-    assert refused > 25
 
 
 def test_a_tree_that_is_too_deep_is_refused():
