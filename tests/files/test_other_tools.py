@@ -63,53 +63,40 @@ def test_the_signature():
         signature_of(fitted("AdaC2Classifier")[0])
 
 
+def served_by_mlflow(model, folder, X=None):
+    import mlflow
+
+    mlflow.pyfunc.save_model(
+        folder / "model", loader_module="costboost.files.mlflow_model",
+        data_path=model.save(folder / "m.costboost"), signature=signature_of(model, X),
+        pip_requirements=["costboost"],
+    )  # fmt: skip
+    assert not list((folder / "model").rglob("*.pkl"))
+    return mlflow.pyfunc.load_model(str(folder / "model"))
+
+
 @needs("mlflow")
+@pytest.mark.filterwarnings("ignore")  # MLflow's own
 def test_mlflow_serves_what_the_model_says(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # MLflow's own
-        import mlflow
-
-        model, X = fitted("lightgbm, decisions")
-        assert set(model.decisions_) == {decision for _, decision in CHOICES}
-        mlflow.pyfunc.save_model(
-            tmp_path / "model",
-            loader_module="costboost.files.mlflow_model",
-            data_path=model.save(tmp_path / "m.costboost"),
-            signature=signature_of(model),
-            pip_requirements=["costboost"],
-        )
-        assert not list((tmp_path / "model").rglob("*.pkl"))
-        served = mlflow.pyfunc.load_model(str(tmp_path / "model"))
-        X = X.astype({"country": object, "note": object})
-        rows_ = X[X["note"].notna()]  # MLflow refuses missing text in a required column
-        assert np.array_equal(served.predict(rows_), model.predict(rows_))
-        with pytest.raises(mlflow.MlflowException, match="missing"):
-            served.predict(X.drop(columns="charge"))
+    model, X = fitted("lightgbm, decisions")
+    assert set(model.decisions_) == {decision for _, decision in CHOICES}
+    served = served_by_mlflow(model, tmp_path)
+    X = X.astype({"country": object, "note": object})
+    known = X[X["note"].notna()]  # MLflow refuses missing text in a required column
+    assert np.array_equal(served.predict(known), model.predict(known))
+    with pytest.raises(Exception, match="missing"):
+        served.predict(X.drop(columns="charge"))
 
 
 @needs("mlflow")
+@pytest.mark.filterwarnings("ignore")  # MLflow's own
 def test_the_rows_of_the_fit_have_the_types_of_the_signature(tmp_path):
     """Integers and booleans stay what they are: MLflow refuses to make doubles of them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # MLflow's own
-        import mlflow
-
-        values, y = rows()
-        X = (
-            pd.DataFrame(values)
-            .add_prefix("x")
-            .assign(age=np.arange(len(y)) % 70, vip=np.arange(len(y)) % 2 == 0, country="de")
-        )
-        model = make("CostBoostClassifier").fit(X, y)
-        mlflow.pyfunc.save_model(
-            tmp_path / "model",
-            loader_module="costboost.files.mlflow_model",
-            data_path=model.save(tmp_path / "m.costboost"),
-            signature=signature_of(model, X),
-            pip_requirements=["costboost"],
-        )
-        served = mlflow.pyfunc.load_model(str(tmp_path / "model"))
-        assert np.array_equal(served.predict(X), model.predict(X))
+    values, y = rows()
+    X = pd.DataFrame(values).add_prefix("x")
+    X = X.assign(age=np.arange(len(y)) % 70, vip=np.arange(len(y)) % 2 == 0, country="de")
+    model = make("CostBoostClassifier").fit(X, y)
+    assert np.array_equal(served_by_mlflow(model, tmp_path, X).predict(X), model.predict(X))
 
 
 # -- skops, as others call it ---------------------------------------------------------------------
