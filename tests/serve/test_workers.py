@@ -27,44 +27,29 @@ from serve.models import REVIEW, SMALL, fraud_frame, model_of, records_of, rows_
 from serve.processes import ask, ask_once, server, wait_until
 
 
-class Asker(threading.Thread):
-    """Asks the same rows again and again, until the service closes the connection."""
+def ask_on(port, bodies, answers, ends):
+    """Ask again and again on one connection, until the service closes it."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        for turn in range(100_000):
+            try:
+                found = ask(connection, "/decide", bodies[turn % len(bodies)])
+            except (OSError, http.client.HTTPException) as error:
+                ends.append(repr(error))
+                return
+            answers.append((turn % len(bodies), *found))
+            if found[2] == "close":
+                ends.append("closed")
+                return
 
-    def __init__(self, port, bodies):
-        super().__init__(daemon=True)
-        self.port, self.bodies = port, bodies
-        self.answers, self.lost, self.goodbye = [], [], False
 
-    def run(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        with closing(connection):
-            for turn in range(100_000):
-                place = turn % len(self.bodies)
-                try:
-                    status, content, close = ask(connection, "/decide", self.bodies[place])
-                except (OSError, http.client.HTTPException) as error:
-                    self.lost.append(repr(error))
-                    return
-                self.answers.append((place, status, content))
-                if close == "close":
-                    self.goodbye = True
-                    return
+ALONE = pytest.mark.skipif(
+    "COSTBOOST_TRUST" not in os.environ,
+    reason="two workers under load need a machine of their own: make trust",
+)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of Unix")
-@pytest.mark.parametrize(
-    "workers",
-    [
-        1,
-        pytest.param(
-            2,
-            marks=pytest.mark.skipif(
-                "COSTBOOST_TRUST" not in os.environ,
-                reason="two workers under load need a machine of their own: make trust",
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=ALONE)])
 def test_reload_and_drain_lose_nothing(tmp_path, workers):
     path = tmp_path / "fraud.costboost"
     first = model_of("review")
@@ -72,68 +57,52 @@ def test_reload_and_drain_lose_nothing(tmp_path, workers):
     rows = records_of(rows_of(first, 12))
     right = {}
     for model in (second, first):
-        model.save(path)
-        service = load_service(path)
-        found = service.answer(
-            service.requests.from_json(json.dumps({"records": rows}).encode(), 100)
-        )
-        right[service.fingerprint] = found.expected.tolist()
-    old, new = list(right)[::-1]
+        service = load_service(model.save(path))
+        right[service.fingerprint] = model.predict_cost(rows_of(first, 12))
+    new, old = right
     bodies = [json.dumps({"records": [row]}).encode() for row in rows]
     bodies.append(json.dumps({"records": rows * 40}).encode())  # in a thread
     with server(path, "--workers", str(workers), "--drain", "0.5") as (process, port):
 
-        def ready():
-            try:
-                status, content, _ = ask_once(port, "/ready")
-            except OSError:
-                return False
-            return bool(status == 200 and json.loads(content)["model"] == old)
+        def counted(name):
+            found = re.search(rf"costboost_{name} (\S+)", ask_once(port, "/metrics")[1].decode())
+            return float(found[1]) if found else 0.0
 
-        wait_until(ready)
-        askers = [Asker(port, bodies) for _ in range(4)]
+        def is_ready():
+            with suppress(OSError):
+                return json.loads(ask_once(port, "/ready")[1]).get("model") == old
+
+        wait_until(is_ready)
+        answers, ends = [[] for _ in range(4)], []
+        askers = [threading.Thread(target=ask_on, args=(port, bodies, x, ends)) for x in answers]
         for asker in askers:
             asker.start()
-        wait_until(lambda: all(len(asker.answers) > 20 for asker in askers))
+        wait_until(lambda: min(map(len, answers)) > 20)
         second.save(path)
         process.send_signal(signal.SIGHUP)
-
-        def is_new(asker):
-            return bool(asker.answers) and json.loads(asker.answers[-1][2])["model"] == new
-
-        def all_are_new():
-            counters = ask_once(port, "/metrics")[1].decode()
-            done = re.search(r'costboost_reloads_total\{result="done"\} (\S+)', counters)
-            return done is not None and float(done[1]) == workers
-
-        wait_until(lambda: all(is_new(asker) for asker in askers) and all_are_new())
+        wait_until(lambda: counted(r'reloads_total\{result="done"\}') == workers)
         path.write_bytes(b"damaged")
         process.send_signal(signal.SIGHUP)
-        count = [len(asker.answers) for asker in askers]
-        wait_until(lambda: all(len(a.answers) > n + 10 for a, n in zip(askers, count, strict=True)))
-        status, text, _ = ask_once(port, "/metrics")
-        assert status == 200
+        wait_until(lambda: counted(r'reloads_total\{result="failed"\}') == workers)
+        before = list(map(len, answers))
+        wait_until(lambda: all(len(x) > n + 10 for x, n in zip(answers, before, strict=True)))
+        done = counted(r'requests_total\{path="/decide",status="200"\}')
         process.send_signal(signal.SIGTERM)
         for asker in askers:
             asker.join(60)
         assert process.wait(60) == 0
-    assert [asker.lost for asker in askers] == [[]] * 4
-    assert all(asker.goodbye for asker in askers)
-    seen = set()
-    for asker in askers:
-        for place, status, content in asker.answers:
-            assert status == 200
-            answer = json.loads(content)
-            seen.add(answer["model"])
-            expected = right[answer["model"]]
-            wanted = [expected[place]] if place < len(rows) else expected * 40
-            found = [list(row["expected_costs"].values()) for row in answer["rows"]]
-            np.testing.assert_allclose(found, wanted, rtol=1e-12)
-    assert seen == {old, new}
-    counters = text.decode()
-    counted = re.search(r'costboost_requests_total\{path="/decide",status="200"\} (\S+)', counters)
-    assert counted is not None
-    assert sum(count) <= float(counted[1]) <= sum(len(asker.answers) for asker in askers)
+    assert ends == ["closed"] * 4
+    assert sum(before) <= done <= sum(map(len, answers))
+    seen = []
+    for place, status, content, _ in (one for some in answers for one in some):
+        assert status == 200
+        answer = json.loads(content)
+        seen.append(answer["model"])
+        wanted = right[answer["model"]][place : place + 1]
+        wanted = wanted if len(wanted) else np.tile(right[answer["model"]], (40, 1))
+        found = [list(row["expected_costs"].values()) for row in answer["rows"]]
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert set(seen) == {old, new}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="by Linux's packet filter")
