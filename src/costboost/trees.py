@@ -22,7 +22,7 @@ import lightgbm as lgb
 import numpy as np
 
 from costboost._numba import jit
-from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._typing import AnyArray, Floats, Ints
 from costboost.columns.raw import is_sparse
 
 __all__ = [
@@ -140,21 +140,17 @@ class Trees:
             is_left = value <= self.threshold[here]
             lost = np.isnan(value)
             lost |= ((kind & ZERO_MISSING) > 0) & ~is_set & (np.abs(value) <= ZERO)
-            if is_set.any():
-                is_left[is_set] = self._in_set(here[is_set], value[is_set])
+            if is_set.any():  # codes of -1 and below are in no set
+                inside = is_set & (value > -1.0) & (value < 32.0 * self.words[here])
+                code, first = np.where(inside, [value, self.threshold[here]], 0.0).astype(np.int64)
+                word = np.append(self.categories, np.uint32(0))[first + (code >> 5)]
+                found = inside & ((word.astype(np.int64) >> (code & 31)) & 1 > 0)
+                is_left = np.where(is_set, found, is_left)
             is_left = np.where(lost, (kind & MISSING_LEFT) > 0, is_left)
             node[at] = self.children[here, np.where(is_left, 0, 1)]
             at = at[node[at] >= 0]
         for values in self.values[~node].reshape(len(X), -1, self.n_scores).swapaxes(0, 1):
             total += values  # from the first tree to the last, as everywhere
-
-    def _in_set(self, nodes: Ints, value: Floats) -> Bools:
-        """Whether categories are in the sets of nodes; codes of -1 and below are in none."""
-        inside = (value > -1.0) & (value < 32.0 * self.words[nodes])
-        code = np.where(inside, value, 0.0).astype(np.int64)
-        word = np.where(inside, self.threshold[nodes].astype(np.int64) + (code >> 5), 0)
-        words = np.append(self.categories, np.uint32(0))[word].astype(np.int64)
-        return np.asarray(inside & ((words >> (code & 31)) & 1 > 0))
 
     def warm(self, n_features: int) -> None:
         """Load numba now, where a fit has taken seconds, and not at the first prediction."""

@@ -325,13 +325,13 @@ class Application:
 
     async def decide(self, request: Request) -> Response:
         """Answer a request."""
-        headers, seconds = dict(request.scope["headers"]), self.settings.seconds
-        end, body = time.monotonic() + seconds, None
         parts: list[bytes] = []
+        seconds, body = self.settings.seconds, None
+        end = time.monotonic() + seconds
         try:
             async with asyncio.timeout(seconds):
-                kind = _content_type(headers)
-                body = await self._body(request, headers, parts)
+                kind = _content_type(dict(request.scope["headers"]))
+                body = await self._body(request, parts)
                 return await self._answer(request, kind, body, end)
         except TimeoutError:
             if body is None:
@@ -343,26 +343,18 @@ class Application:
         finally:
             self._held -= sum(map(len, parts))
 
-    async def _body(
-        self, request: Request, headers: dict[bytes, bytes], parts: list[bytes]
-    ) -> bytes:
+    async def _body(self, request: Request, parts: list[bytes]) -> bytes:
         """The body, read no further than allowed."""
-        limit = self.settings.max_bytes
-        announced = headers.get(b"content-length", b"")
-        size = int(announced) if announced.isdigit() and len(announced) < 20 else 0
-        if size <= limit:
-            size = 0
-            async for part in request.stream():
-                size += len(part)
-                if size > limit:
-                    break
-                parts.append(part)
-                self._held += len(part)
-                if size > _LIGHT and self._held > _BODIES * limit:
-                    raise RequestError(503, "The service is busy. Try again in a moment.")
-        if size > limit:
-            message = f"A body may have at most {limit} bytes. Send several requests."
-            raise RequestError(413, message)
+        limit, size = self.settings.max_bytes, 0
+        async for part in request.stream():
+            size += len(part)
+            if size > limit:
+                message = f"A body may have at most {limit} bytes. Send several requests."
+                raise RequestError(413, message)
+            parts.append(part)
+            self._held += len(part)
+            if size > _LIGHT and self._held > _BODIES * limit:
+                raise RequestError(503, "The service is busy. Try again in a moment.")
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _answer(self, request: Request, kind: str, body: bytes, end: float) -> Response:
