@@ -42,26 +42,18 @@ _TOLERANCE = 1e-6
 
 def checked_codewords(codewords: ArrayLike, k: int, owner: str) -> Floats:
     """Given codewords as an array, (k, k-1); a ValueError if they are not a regular simplex."""
-    products = np.full(
-        (k, k), -1.0 / (k - 1)
-    )  # these also fix the sum of the codewords, which is 0
-    np.fill_diagonal(products, 1.0)
+    # These products also fix the sum of the codewords, which is 0.
+    products = (k * np.eye(k) - 1.0) / (k - 1.0)
     try:
         words = np.array(codewords, dtype=np.float64)
-        fault = f"got {words.shape}"
-        if words.shape == (k, k - 1):
-            off = np.abs(words @ words.T - products).max() if np.isfinite(words).all() else np.inf
-            if off <= _TOLERANCE:
-                return words
-            fault = f"a product is off by {off:.3g}"
-    except (TypeError, ValueError) as error:
-        fault = f"must be numbers: {error}"
+        if words.shape == (k, k - 1) and np.abs(words @ words.T - products).max() <= _TOLERANCE:
+            return words
+    except (TypeError, ValueError):
+        pass  # no numbers
     raise ValueError(
-        f"codewords of {owner} must have shape ({k}, {k - 1}), a row per class of the training "
-        f"rows: unit vectors with the products -1/(k-1) = {-1.0 / (k - 1):.6g}, the corners of a "
-        f"regular simplex; {fault}. Turn those of "
-        f"costboost.algorithms.beijbom2014.simplex_codewords({k}) by an orthogonal "
-        f"({k - 1}, {k - 1}) matrix."
+        f"codewords of {owner} must be {k} rows of {k - 1} numbers, one for each class: unit "
+        f"vectors with the products -1/(k-1), the corners of a regular simplex. Turn those of "
+        f"costboost.algorithms.beijbom2014.simplex_codewords({k}) by an orthogonal matrix."
     )
 
 

@@ -145,15 +145,11 @@ class GradientCSBClassifier(BoostingClassifier):
         assert callable(self.objective)
         parts = self.objective(problem.y.copy(), problem.c.copy())
         w0, a, b = (np.array(part, dtype=np.float64) for part in parts)
-        if any(part.shape != n or not np.isfinite(part).all() for part in (w0, a, b)):
+        are_fit = all(part.shape == n and np.isfinite(part).all() for part in (w0, a, b))
+        if not (are_fit and (w0 >= 0).all() and (w0 * a).any()):
             raise ValueError(
                 f"The 'objective' function of {owner} must return three finite arrays (w0, a, b) "
-                f"of shape {n}; got {w0.shape}, {a.shape}, {b.shape}."
-            )
-        if (w0 < 0).any() or not (w0 * a).any():
-            raise ValueError(
-                f"The 'objective' function of {owner} must return w0 >= 0, and an a that differs "
-                "from zero on at least one row with positive w0."
+                f"of shape {n}, w0 >= 0, and an a other than zero on a row with positive w0."
             )
         return w0 * problem.sample_weight, a, b
 
