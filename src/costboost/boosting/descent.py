@@ -102,11 +102,9 @@ _MOST_KINDS = 16
 
 
 def _row_kinds(a: Floats, b: Floats) -> tuple[Ints, Floats] | None:
-    """Rows grouped by their (a, b), or None if there are too many; a cell is a kind and a vote.
-
-    Returns the cell of each row's negative vote (the positive one is next), (n,), and the exponent
-    a f + b of every cell.
-    """
+    """Rows grouped by their (a, b), or None if there are too many; a cell is a kind and a vote."""
+    # Returns the cell of each row's negative vote, (n,) (that of the positive one is next to it),
+    # and the exponent a f + b of every cell.
     if len(np.unique(a[:1000])) > _MOST_KINDS:
         return None  # seen without sorting all rows
     a_values, a_code = np.unique(a, return_inverse=True)
@@ -120,38 +118,22 @@ def _row_kinds(a: Floats, b: Floats) -> tuple[Ints, Floats] | None:
 
 
 class ExponentialDescent(Scheme):
-    r"""Descent on the exponential family of Cai et al. 2008 (Eq. 17).
+    """Descent on the exponential family of Cai et al. 2008 (Eq. 17)."""
 
-    .. math:: \sum_i w^0_i \exp\Bigl(-\sum_t \alpha_t [a_i f_t(x_i) + b_i]\Bigr)
-
-    Direction: the rule that best fits sign(a) with weights \|w a\| (Eq. 18). Step: the exact
-    minimiser (Eq. 19, an argmin). Update: w e^{-α(a f + b)}.
-
-    Parameters
-    ----------
-    weights, a, b : (n,) arrays
-        The objective. ``weights`` is any positive multiple of w⁰.
-    learning_rate : float
-        The share of the exact step that is taken.
-    criterion : Criterion
-        How the weak learner turns regions into outputs.
-    row_weights : callable
-        Maps the current w to the weights that the learner gets; \|w a\| by default.
-    line_search : bool
-        Whether to search for the step. False for rules that already are the minimising step
-        (RealBoost).
-    """
+    # The objective is Σ w⁰ exp(-Σ_t α_t [a f_t(x) + b]). Direction: the rule that best fits sign(a)
+    # with weights |w a| (Eq. 18). Step: the exact minimiser (Eq. 19, an argmin). Update:
+    # w e^{-α(a f + b)}.
 
     def __init__(
         self,
-        weights: Floats,
+        weights: Floats,  # any positive multiple of w⁰
         a: Floats,
         b: Floats,
         *,
         learning_rate: float = 1.0,
         criterion: Criterion | None = None,
-        row_weights: Callable[[Floats], Floats] | None = None,
-        line_search: bool = True,
+        row_weights: Callable[[Floats], Floats] | None = None,  # w -> those of the learner, |w a|
+        line_search: bool = True,  # False for rules that are the minimising step (RealBoost)
     ) -> None:
         self.F = np.zeros_like(weights)
         self._log_total = math.log(weights.sum())
@@ -214,39 +196,21 @@ class ExponentialDescent(Scheme):
 
 
 class NewtonDescent(Scheme):
-    r"""LogitBoost on a shifted logistic loss: regress the response z, take the Newton step.
+    """LogitBoost on a shifted logistic loss: regress the response z, take the Newton step."""
 
-    .. math:: z = \frac{y' - p_c}{p_c (1 - p_c)}, \qquad F \leftarrow F + \frac{f}{2\gamma}
-
-    Responses are clipped to twice the largest response at F = 0: 4 when the costs are equal, the
-    classical limit, and more the further the costs are apart. The weight of a clipped response
-    grows in return, up to fourfold: clipping alone moves the boundary, because with unequal costs
-    it cuts one class more than the other. A step that would raise the mean loss is halved until it
-    does not: far from p_c = ½, where unequal costs begin, full Newton steps overshoot and may
-    diverge. Where no step along a rule lowers the loss, boundary weights give way to Newton weights
-    for good (only these are sure to point downhill); if none does with Newton weights either,
-    boosting ends. Rows with their own costs have their own slope γ_i; their responses and weights
-    are brought to the mean slope.
-
-    Parameters
-    ----------
-    loss : ShiftedLogistic
-        The loss; its slope is γ.
-    problem : BinaryProblem
-        Labels and costs of the training rows.
-    weights : (n,) array
-        Initial weights of the rows.
-    weighting : {"newton", "boundary"}
-        Regression weights p_c(1-p_c), the exact Newton ones, or p(1-p) with p = 1/(1+e^{-2F}),
-        which centre on the cost-sensitive boundary F = 0 (Masnadi-Shirazi & Vasconcelos 2011).
-    even_start : bool
-        Whether to take p_c = ½ in the first round, as the paper prints it, without halving its
-        step.
-    learning_rate : float
-        The share of each Newton step that is taken.
-    guarded : bool
-        False takes responses, weights and steps as they are printed: no clipping, no halving.
-    """
+    # z = (y' - p_c) / (p_c (1 - p_c)), F ← F + f / 2γ. Responses are clipped to twice the largest
+    # response at F = 0: 4 when the costs are equal, the classical limit, and more the further the
+    # costs are apart. The weight of a clipped response grows in return, up to fourfold: clipping
+    # alone moves the boundary, because with unequal costs it cuts one class more than the other. A
+    # step that would raise the mean loss is halved until it does not: far from p_c = ½, where
+    # unequal costs begin, full Newton steps overshoot and may diverge. Where no step along a rule
+    # lowers the loss, boundary weights give way to Newton weights for good (only these are sure to
+    # point downhill); if none does with Newton weights either, boosting ends. Rows with their own
+    # costs have their own slope γ; their responses and weights are brought to the mean slope.
+    #
+    # Weights of the regression are p_c(1-p_c), the exact Newton ones, or p(1-p) with
+    # p = 1/(1+e^{-2F}), which centre on the cost-sensitive boundary F = 0 (Masnadi-Shirazi &
+    # Vasconcelos 2011).
 
     def __init__(
         self,
@@ -255,9 +219,9 @@ class NewtonDescent(Scheme):
         weights: Floats,
         *,
         weighting: Literal["newton", "boundary"],
-        even_start: bool,
+        even_start: bool,  # p_c = ½ in the first round, as printed, and no halving of its step
         learning_rate: float,
-        guarded: bool = True,
+        guarded: bool = True,  # False is as printed: no clipping, no halving
     ) -> None:
         self._guarded = guarded
         self._y = problem.y

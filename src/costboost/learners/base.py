@@ -24,11 +24,10 @@ from costboost.learners._kernels import joint_steps
 
 
 class Criterion(ABC):
-    """Two sums per cell -> the cell's output and its share of the loss.
+    """Two sums per cell -> the cell's output and its share of the loss."""
 
-    For targets in {-1, +1} the sums are the weight of the positive and of the negative rows of the
-    cell, otherwise the sums of ``weight * target`` and of ``weight``.
-    """
+    # For targets in {-1, +1} the sums are the weight of the positive and of the negative rows of
+    # the cell, otherwise the sums of ``weight * target`` and of ``weight``.
 
     is_regression: ClassVar[bool] = False
     # Whether `of_mean` is only a substitute for `values`: the cell's total weight matters too.
@@ -115,14 +114,11 @@ class LeastSquares(Criterion):
 
 @dataclass(frozen=True)
 class LogRatio(Criterion):
-    r"""Real-valued outputs of RealBoost, cost-sensitive.
+    """Real-valued outputs of RealBoost, cost-sensitive."""
 
-    .. math:: G = \frac{1}{C_1 + C_2} \log \frac{(P + s) C_1}{(N + s) C_2}, \qquad
-        L = P e^{-C_1 G} + N e^{C_2 G}
-
-    with P, N the class weights of the cell and s the smoothing (Masnadi-Shirazi and
-    Vasconcelos 2007, Eq. 47 and 49).
-    """
+    # G = log((P + s) C1 / (N + s) C2) / (C1 + C2) and the loss P e^{-C1 G} + N e^{C2 G}, with P, N
+    # the class weights of the cell and s the smoothing (Masnadi-Shirazi and Vasconcelos 2007,
+    # Eq. 47 and 49).
 
     needs_masses: ClassVar[bool] = True
 
@@ -154,16 +150,10 @@ class LogRatio(Criterion):
 
 @dataclass(frozen=True)
 class JointVotes(Votes):
-    r"""Outputs in {-1, +1}, stumps ranked by the loss after their own best step.
+    """Outputs in {-1, +1}, stumps ranked by the loss after their own best step."""
 
-    For a stump with class totals :math:`T_\pm` and wrong weights b (positives), d (negatives)
-
-    .. math:: \min_\alpha \; (e^{C_1\alpha} - e^{-C_1\alpha}) b + e^{-C_1\alpha} T_+
-        + (e^{C_2\alpha} - e^{-C_2\alpha}) d + e^{-C_2\alpha} T_-
-
-    (Masnadi-Shirazi and Vasconcelos 2007, Eq. 40 and 41): the stump and its step are chosen
-    together. Weights are the loss's own, without the cost factor of its gradient.
-    """
+    # The stump and its step are chosen together (Masnadi-Shirazi and Vasconcelos 2007, Eq. 40 and
+    # 41). Weights are the loss's own, without the cost factor of its gradient.
 
     C1: float
     C2: float

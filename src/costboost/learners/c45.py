@@ -49,10 +49,8 @@ def _cut(
     values: Floats, rows: Ints, w: Floats, copies: Floats, y: Ints, total: float, least: float,
     known: Floats,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Gain, gain ratio and threshold of the best cut of a column; a gain of -1 if there is none.
-
-    ``rows`` are ordered by their values, missing ones last; ``known`` is room for k class weights.
-    """
+    """Gain, gain ratio and threshold of the best cut of a column; a gain of -1 if there is none."""
+    # Rows are ordered by their values, missing ones last; ``known`` is room for k class weights.
     k, m = len(known), len(rows)
     known[:] = 0.0
     n, counted = 0, 0.0
@@ -122,10 +120,8 @@ def _cut(
 def _branch(
     values: Floats, rows: Ints, w: Floats, y: Ints, total: float, least: float, bags: Floats
 ) -> tuple[float, float]:
-    """Gain and gain ratio of the split into all categories; a gain of -1 if it is not allowed.
-
-    ``bags`` is room for the class weights of the categories.
-    """
+    """Gain and gain ratio of the split into all categories; a gain of -1 if it is not allowed."""
+    # ``bags`` is room for the class weights of the categories.
     bags[:] = 0.0
     for row in rows:
         x = values[row]
@@ -209,11 +205,9 @@ def _masses(rows: Ints, w: Floats, y: Ints, k: int) -> Floats:
 def _divide(
     x: Floats, threshold: float, size: int, lines: Ints, w: Floats, side: Ints
 ) -> list[tuple[Ints, Floats]]:  # fmt: skip
-    """The rows of every child of a node, in all their orders, and their weights.
-
-    A row whose value is missing goes to every child that has a share of the known weight, with
-    that share of its own. ``side`` is room for a number per row.
-    """
+    """The rows of every child of a node, in all their orders, and their weights."""
+    # A row whose value is missing goes to every child that has a share of the known weight, with
+    # that share of its own. ``side`` is room for a number per row.
     share = np.zeros(2 if size == 0 else size)
     ends = np.zeros(len(share) + 1, dtype=np.intp)
     for i in range(lines.shape[1]):
@@ -257,12 +251,10 @@ def _grow(
     X: Floats, sizes: Ints, place: Ints, lines: Ints, y: Ints, w: Floats, copies: Floats, k: int,
     least: float,
 ) -> Any:  # fmt: skip
-    """The tree before pruning.
-
-    ``X`` is (d, n) and ``w`` has weights of all n rows; each counts for as many as ``copies`` says.
-    ``lines`` has the rows that are used: as they come, then, in line ``place[j]``, by the values of
-    the column j of numbers.
-    """
+    """The tree before pruning."""
+    # ``X`` is (d, n), ``w`` has weights of all n rows; each counts for as many as ``copies`` says.
+    # ``lines`` has the rows that are used: as they come, then, in line ``place[j]``, by the values
+    # of the column j of numbers.
     at = w.copy()  # the weights of the rows in the node at hand
     side = np.empty(len(w), dtype=np.intp)
     n = copies[lines[0]].sum()
@@ -483,11 +475,10 @@ def _probabilities(
 
 @dataclass(frozen=True, eq=False)
 class C45Tree:
-    """A fitted tree as a table of nodes; children come together, after their parent.
+    """A fitted tree as a table of nodes; children come together, after their parent."""
 
-    ``str`` of it prints the tree as J48 does, with columns c0, c1, ..., categories v0, v1, ... and
-    classes y0, y1, ...: each leaf with the weight of its rows and of those of other classes.
-    """
+    # ``str`` of it prints the tree as J48 does, with columns c0, c1, ..., categories v0, v1, ...
+    # and classes y0, y1, ...: each leaf with the weight of its rows and of those of other classes.
 
     feature: Ints  # (nodes,) -1 in a leaf
     threshold: Floats  # (nodes,) a number x <= threshold goes to the first of two children

@@ -207,10 +207,9 @@ def _first_of_least(loss: Floats) -> int:
 
 @dataclass(frozen=True)
 class StepRule:
-    """``outputs[b]`` where x[feature] lies in bin b; the last output is for missing values.
+    """``outputs[b]`` where x[feature] lies in bin b; the last output is for missing values."""
 
-    Bin b reaches from ``edges[b - 1]`` (exclusive) to ``edges[b]`` (inclusive).
-    """
+    # Bin b reaches from ``edges[b - 1]`` (exclusive) to ``edges[b]`` (inclusive).
 
     feature: int
     edges: Floats  # (b,)

@@ -147,17 +147,11 @@ def _logistic_kernel(
 
 
 class ShiftedLogistic(BinaryLoss):
-    r"""Binomial deviance through the link :math:`p_c = 1/(1 + e^{-2(\gamma F + \eta)})`.
+    r"""Binomial deviance through the link :math:`p_c = 1/(1 + e^{-2(\gamma F + \eta)})`."""
 
-    .. math::
-
-        L = \log(1 + e^{-2y(\gamma F + \eta)}), \qquad
-        L' = -2\gamma (y' - p_c), \qquad L'' = 4\gamma^2 p_c (1 - p_c), \qquad
-        \eta = \tfrac12 \log \frac{C_2}{C_1}
-
-    with y' = (y + 1)/2. Subclasses choose the slope :math:`\gamma`. The Newton step at F is
-    :math:`-L'/L'' = z / (2\gamma)` with LogitBoost's response z = (y' - p_c) / (p_c (1 - p_c)).
-    """
+    # L = log(1 + e^{-2y(γF + η)}), L' = -2γ (y' - p_c), L'' = 4γ² p_c (1 - p_c), with
+    # η = ½ log(C2/C1), y' = (y + 1)/2 and a slope γ that subclasses choose. The Newton step at F is
+    # -L'/L'' = z / (2γ), with LogitBoost's response z = (y' - p_c) / (p_c (1 - p_c)).
 
     @abstractmethod
     def slope(self, C1: Floats, C2: Floats) -> Floats:
