@@ -11,7 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from costboost import CollapseWarning
 from costboost.costs import per_row
+from costboost.gbm import objective
 from costboost.learners import BUILT_IN
+from costboost.metrics import avoidable_cost_score, mean_cost, total_cost
 from data import weighted_rows
 from helpers.algorithms import PAIRS, REGRESSIONS, TWO
 
@@ -61,73 +63,50 @@ HALF = np.random.default_rng(0).normal(size=(40, 2))
 SOME_FREE = np.where(np.arange(N) % 3 == 0, 0.0, RNG.uniform(1, 3, N))
 FIRST_OF_EACH = np.isin(np.arange(N), [Y.argmax(), Y.argmin()]).astype(float)
 
-# Arguments of check_fit, and whether one decision must be left (None: it may).
-TABLES: dict[str, tuple[bool | None, dict]] = {
-    "a perfect rule": (
-        False,
-        {
-            "X": np.column_stack([np.where(Y == 1, 2.0, -2.0), RNG.normal(size=N)]),
-            "cost_matrix": {"fn": 2, "fp": 1},
-        },
-    ),
-    "as many positives as negatives at every point": (
-        None,
-        {"X": np.vstack([HALF, HALF]), "y": np.repeat([0, 1], 40), "cost_matrix": None},
-    ),
-    "constant features": (True, {"X": np.ones((N, 3))}),
-    "a constant feature": (
-        False,
-        {"X": X * [1, 0, 1] + [0, 7, 0], "cost_matrix": {"fn": 1, "fp": 1}},
-    ),
-    "one feature": (None, {"X": X[:, :1]}),
-    "two rows": (None, {"X": np.array([[0.0], [1.0]]), "y": np.array([0, 1])}),
-    "two equal rows": (None, {"X": np.array([[1.0], [1.0]]), "y": np.array([1, 0])}),
-    "features of any size": (None, {"X": X * [1e-12, 1e12, 1.0] + [0.0, 0.0, 1e9]}),
-    "equal costs": (None, {"cost_matrix": {"fn": 1e300, "fp": 1e300}}),
-    "all costs 1e-300": (None, {"cost_matrix": {"fn": 1e-300, "fp": 3e-300}}),
-    "costs 1e300 apart": (None, {"cost_matrix": {"fn": 1e-300, "fp": 1.0}}),
-    "a profit of 1e300": (None, {"cost_matrix": {"fn": 1.0, "fp": 1.0, "tp": -1e300}}),
-    "weights 1e300 apart": (None, {"sample_weight": RNG.choice([1e-300, 1.0, 1e300], N)}),
-    "equal row costs": (None, {"cost_matrix": None, "costs": np.full(N, 1e-9)}),
-    "misses 1e12 times as costly": (None, {"cost_matrix": {"fn": 1e12, "fp": 1.0}}),
-    "alarms 1e12 times as costly": (None, {"cost_matrix": {"fn": 1.0, "fp": 1e12}}),
-    "row costs far apart": (None, {"cost_matrix": None, "costs": np.where(Y == 1, 1e6, 1e-6)}),
-    "matrices far apart": (
-        None,
-        {"cost_matrix": None, "costs": per_row(fn=1e6, fp=1e-6, n=N)},
-    ),
-    "row costs of every size": (
-        None,
-        {"cost_matrix": None, "costs": 10.0 ** RNG.uniform(-12, 12, N)},
-    ),
-    "rows without cost": (None, {"cost_matrix": None, "costs": SOME_FREE}),
-    "matrices without cost": (
-        None,
-        {"cost_matrix": None, "costs": per_row(fn=SOME_FREE, fp=SOME_FREE)},
-    ),
-    "one row of each class with a cost": (None, {"cost_matrix": None, "costs": FIRST_OF_EACH}),
-    "negatives free by row": (None, {"cost_matrix": None, "costs": (Y == 1).astype(float)}),
-    "large weights": (None, {"sample_weight": 1e12 * RNG.uniform(0.5, 1.5, N)}),
-    "tiny weights": (None, {"sample_weight": 1e-200 * RNG.uniform(0.5, 1.5, N)}),
-    "weights of every size": (None, {"sample_weight": 10.0 ** RNG.uniform(-12, 12, N)}),
-    "most rows without weight": (None, {"sample_weight": (np.arange(N) < 10).astype(float)}),
-    "long after nothing is left to learn": (
-        None,
-        {"X": X[:30], "y": Y[:30], "cost_matrix": {"fn": 2, "fp": 1}, "n_estimators": 300},
-    ),
+# Arguments of check_fit beside, or in place of, X and y.
+PERFECT = np.column_stack([np.where(Y == 1, 2.0, -2.0), RNG.normal(size=N)])
+EVERY_SIZE = 10.0 ** RNG.uniform(-12, 12, (2, N))
+TABLES: dict[str, dict] = {
+    "a perfect rule": {"X": PERFECT, "cost_matrix": {"fn": 2, "fp": 1}},
+    "each row with both labels": {"X": np.vstack([HALF, HALF]), "y": np.repeat([0, 1], 40)},
+    "constant features": {"X": np.ones((N, 3))},
+    "a constant feature": {"X": X * [1, 0, 1] + [0, 7, 0], "cost_matrix": {"fn": 1, "fp": 1}},
+    "one feature": {"X": X[:, :1]},
+    "two rows": {"X": np.array([[0.0], [1.0]]), "y": np.array([0, 1])},
+    "two equal rows": {"X": np.array([[1.0], [1.0]]), "y": np.array([1, 0])},
+    "features of any size": {"X": X * [1e-12, 1e12, 1.0] + [0.0, 0.0, 1e9]},
+    "equal costs": {"cost_matrix": {"fn": 1e300, "fp": 1e300}},
+    "all costs 1e-300": {"cost_matrix": {"fn": 1e-300, "fp": 3e-300}},
+    "costs 1e300 apart": {"cost_matrix": {"fn": 1e-300, "fp": 1.0}},
+    "a profit of 1e300": {"cost_matrix": {"fn": 1.0, "fp": 1.0, "tp": -1e300}},
+    "misses 1e12 times as costly": {"cost_matrix": {"fn": 1e12, "fp": 1.0}},
+    "alarms 1e12 times as costly": {"cost_matrix": {"fn": 1.0, "fp": 1e12}},
+    "equal row costs": {"costs": np.full(N, 1e-9)},
+    "row costs far apart": {"costs": np.where(Y == 1, 1e6, 1e-6)},
+    "matrices far apart": {"costs": per_row(fn=1e6, fp=1e-6, n=N)},
+    "row costs of every size": {"costs": EVERY_SIZE[0]},
+    "rows without cost": {"costs": SOME_FREE},
+    "matrices without cost": {"costs": per_row(fn=SOME_FREE, fp=SOME_FREE)},
+    "one row of each class with a cost": {"costs": FIRST_OF_EACH},
+    "negatives free by row": {"costs": (Y == 1).astype(float)},
+    "large weights": {"sample_weight": 1e12 * RNG.uniform(0.5, 1.5, N)},
+    "tiny weights": {"sample_weight": 1e-200 * RNG.uniform(0.5, 1.5, N)},
+    "weights of every size": {"sample_weight": EVERY_SIZE[1]},
+    "weights 1e300 apart": {"sample_weight": RNG.choice([1e-300, 1.0, 1e300], N)},
+    "most rows without weight": {"sample_weight": (np.arange(N) < 10).astype(float)},
+    "long after nothing is left to learn": {"X": X[:30], "y": Y[:30], "n_estimators": 300},
 }
+COLLAPSES = {"a perfect rule": False, "constant features": True, "a constant feature": False}
 
 
 @EVERY_PAIR
 @pytest.mark.parametrize("table", TABLES)
 def test_poor_tables(name, learner, table):
-    must_collapse, given = TABLES[table]
-    given = {"X": X, "y": Y} | given
-    clf, collapsed = check_fit(name, learner, given.pop("X"), given.pop("y"), **given)
-    if must_collapse is not None:
-        assert collapsed == must_collapse
+    given = {"X": X, "y": Y, "cost_matrix": None if "costs" in TABLES[table] else COSTLY}
+    clf, collapsed = check_fit(name, learner, **given | TABLES[table])
+    assert collapsed == COLLAPSES.get(table, collapsed)
     if table == "a perfect rule":
-        np.testing.assert_array_equal(clf.predict(TABLES[table][1]["X"]), Y)
+        np.testing.assert_array_equal(clf.predict(PERFECT), Y)
 
 
 @EVERY_PAIR
@@ -180,23 +159,17 @@ def test_values_that_a_learner_cannot_take(value):
 
 @EVERY_NAME
 def test_what_cannot_be_learned_is_refused(name):
-    make = TWO[name]
-    for matrix in ({"fn": 0, "fp": 0}, [[5, 5], [5, 5]]):
+    for matrix, given in (
+        ({"fn": 0, "fp": 0}, {}),
+        ([[5, 5], [5, 5]], {}),
+        (None, {"costs": np.zeros(N)}),
+    ):
         with pytest.raises(ValueError, match="nothing to learn"):
-            make(matrix).fit(X, Y)
-    with pytest.raises(ValueError, match="nothing to learn"):
-        make().fit(X, Y, costs=np.zeros(N))
-    with pytest.raises(ValueError, match=rf"{name}.*class"):
-        make().fit(X, np.ones_like(Y))
-    with pytest.raises(ValueError, match="binary"):
-        make().fit(X, np.arange(N) % 3)
-    with pytest.raises(ValueError, match="label type"):
-        make().fit(X, X[:, 0])
+            TWO[name](matrix).fit(X, Y, **given)
     for first, others in ((-1.0, 1.0), (np.nan, 1.0), (0.0, 0.0)):
-        weights = np.full(N, others)
-        weights[0] = first
+        weights = np.where(np.arange(N) == 0, first, others)
         with pytest.raises(ValueError, match=f"'sample_weight' parameter of {name}"):
-            make().fit(X, Y, sample_weight=weights)
+            TWO[name]().fit(X, Y, sample_weight=weights)
 
 
 @EVERY_NAME
@@ -223,3 +196,31 @@ def test_the_loss_of_a_constant_decision(name):
     F = clf.decision_function(X)
     value = clf._link.value(2.0 * Y - 1.0, F, (3.0, 1.0)).mean()
     np.testing.assert_allclose(clf.train_loss_, [value], rtol=1e-9)
+
+
+# --- sizes of numbers in metrics and objectives ---------------------------------------------
+
+
+def test_metrics_of_large_costs_and_weights():
+    truth, decided, weights = [0, 1, 1, 0], [1, 1, 0, 0], np.full(4, 1e200)
+    prices = {"fn": 3e300, "fp": 1e300}
+    with pytest.raises(ValueError, match="at most 1e\\+300 in size"):
+        total_cost(truth, decided, cost_matrix=prices)
+    with pytest.raises(ValueError, match="at most 1e\\+300 in size"):
+        TWO["AdaC2Classifier"](prices).fit(X, Y)
+    prices = {"fn": 1e300, "fp": 0.5e300}
+    assert total_cost(truth, decided, cost_matrix=prices) == pytest.approx(1.5e300)
+    with pytest.raises(ValueError, match="larger than the largest number"):
+        total_cost(truth, decided, cost_matrix=prices, sample_weight=weights)
+    assert mean_cost(truth, decided, cost_matrix=prices, sample_weight=weights) == pytest.approx(
+        0.375e300
+    )
+    score = avoidable_cost_score(truth, decided, cost_matrix=prices, sample_weight=weights)
+    assert score == avoidable_cost_score(truth, decided, cost_matrix={"fn": 1.0, "fp": 0.5})
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -1.0], [1.0, np.nan]])
+def test_objectives_refuse_what_are_no_weights(weights):
+    made = objective("mc")
+    with pytest.raises(ValueError, match="weights of the rows must be finite"):
+        made.derivatives([0, 1], np.zeros((2, 2)), np.array(weights))

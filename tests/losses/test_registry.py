@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import lightgbm
 import numpy as np
 import pytest
 from scipy.special import softmax
 
-import costboost
-from costboost import CostBoostClassifier, MCBoostClassifier
+from costboost import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.gbm import cost_metric, decide, objective, probability
+from costboost.gbm import decide, objective, probability
 from costboost.losses import GLL, LOSSES, BinaryLoss, Ls, MulticlassLoss, PNorm, register
 from costboost.losses.base import named_loss
 from costboost.losses.kernels import compiled, row_share, usable_hessian
-from costboost.metrics import mean_cost
 
-PACKAGE = Path(costboost.__file__).parent
 MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.2], [6.0, 6.0, 0.0]])
 PAIR = {"fn": 4.0, "fp": 0.5}
 
@@ -156,17 +152,6 @@ def test_a_new_loss_is_an_objective_by_its_kernel(name, new, rows):
     np.testing.assert_allclose(trained(made), trained(by_hand), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_new_loss_decides_and_is_measured(name, new, rows):
-    _, matrix, k = CASES[name]
-    F = np.random.default_rng(2).normal(size=(300, 3) if k == 3 else 300)
-    decisions = decide(F, name)
-    np.testing.assert_array_equal(decisions, F.argmax(axis=1) if k == 3 else (F >= 0).astype(int))
-    y = rows[1 if k == 3 else 2]
-    found = cost_metric(name, cost_matrix=matrix).value(y, F)
-    assert found == pytest.approx(mean_cost(y, decisions, cost_matrix=matrix))
-
-
 def test_a_new_loss_has_the_link_it_declares(new):
     F = np.random.default_rng(3).normal(size=(5, 3))
     np.testing.assert_allclose(probability(F, "regression"), softmax(3.0 * F, axis=1))
@@ -178,17 +163,6 @@ def test_a_new_loss_has_the_link_it_declares(new):
     own = Costs.resolve({"fn": 1, "fp": 1}, classes=[0, 1]).matrix
     by_row = decide(scores, "squares", cost_matrix=PAIR, costs=np.repeat(own[None], 9, 0))
     np.testing.assert_array_equal(by_row, (p >= 0.5).astype(int))
-
-
-def test_a_new_loss_trains_mcboost(new, rows):
-    X, y = rows[0], rows[1]
-    one, other = (
-        MCBoostClassifier(MATRIX, loss=loss, n_estimators=5).fit(X, y)
-        for loss in ("regression", PlainRegression())
-    )
-    scores = one.decision_function(X)
-    np.testing.assert_allclose(scores, other.decision_function(X), rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(one.predict_proba(X), softmax(3.0 * scores, axis=1))
 
 
 @pytest.mark.parametrize("name", CASES)
