@@ -319,11 +319,6 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
     y = checked_labels(y, owner)
     check_table(X, owner)
     validate_data(classifier, X, skip_check_array=True)
-    if getattr(classifier, "n_features_in_", None) == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required "
-            f"by {owner}."
-        )
     labels: AnyArray = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
