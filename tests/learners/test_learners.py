@@ -154,6 +154,16 @@ def test_stumps_send_missing_values_right():
     np.testing.assert_array_equal(outputs, targets)
 
 
+@pytest.mark.parametrize("learner", [Stump(), Histogram()], ids=str)
+def test_a_value_at_an_edge_is_on_its_left(learner):
+    """No number lies between these two, so the edge is the smaller one."""
+    x = np.array([1.0, np.nextafter(1.0, 2.0)])[:, None]
+    targets = np.array([-1.0, 1.0])
+    rule, outputs, _ = bind(learner, x).fit(Aim(targets, np.full(2, 0.5), Votes()), 0)
+    np.testing.assert_array_equal(outputs, targets)
+    np.testing.assert_array_equal(rule.predict(x), targets)
+
+
 # --- histogram ------------------------------------------------------------------------------
 
 
