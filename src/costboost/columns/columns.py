@@ -33,21 +33,12 @@ KINDS = ("number", "boolean", "category", "date")
 _ID_NAME = re.compile(
     r"(^|_|\b)(id|uuid|guid|key|index|rownum|row_number)$|^id(_|$)|^unnamed|(?-i:[a-z]I[dD]$)", re.I
 )
-_YEAR, _PAIR = r"(?P<y>\d{4})", r"\d{1,2}"
-_DAY, _MONTH = rf"(?P<d>{_PAIR})", rf"(?P<m>{_PAIR})"
 _TIME = re.compile(
     r"[T ](?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:\.(?P<f>\d{1,9}))?)?"
     r"(?P<z>Z|[+-]\d\d:?\d\d)?"
 )
 # How the day is written; the time may follow. The last two cannot be told apart before the 13th.
-DATES = {
-    "%Y-%m-%d": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}"),
-    "%Y/%m/%d": re.compile(f"{_YEAR}/{_MONTH}/{_DAY}"),
-    "%d.%m.%Y": re.compile(rf"{_DAY}\.{_MONTH}\.{_YEAR}"),
-    "%d/%m/%Y": re.compile(f"{_DAY}/{_MONTH}/{_YEAR}"),
-    "%m/%d/%Y": re.compile(f"{_MONTH}/{_DAY}/{_YEAR}"),
-}
-_CLEAR = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y")
+DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 _NO_TIME = np.iinfo(np.int64).min  # NaT
@@ -96,12 +87,11 @@ def moment_of(text: str, form: str) -> int | None:
 
 @lru_cache(2**15)
 def _day_of(text: str, form: str) -> int | None:
-    found = DATES[form].fullmatch(text)
     try:
-        y, m, d = map(int, found.group("y", "m", "d")) if found else (0, 0, 0)
-        return 86_400_000_000 * (date(y, m, d).toordinal() - date(1970, 1, 1).toordinal())
+        day = datetime.strptime(text, form).toordinal()
     except ValueError:
         return None
+    return 86_400_000_000 * (day - date(1970, 1, 1).toordinal())
 
 
 @lru_cache(2**15)
@@ -192,12 +182,9 @@ class Column:
         places, texts = as_texts(raw)
         if self.kind == "category":
             return _taken([self._codes.get(text) for text in texts], places)
-        read = [None if text is None else self._read(text) for text in texts]
-        strange = [
-            place
-            for place, (text, value) in enumerate(zip(texts, read, strict=True))
-            if value is None and text is not None and text != self.mark
-        ]
+        known = [None if text == self.mark else text for text in texts]
+        read = [None if text is None else self._read(text) for text in known]
+        strange = [i for i, text in enumerate(known) if text is not None and read[i] is None]
         bad: Ints = np.flatnonzero(np.isin(places, strange)) if strange else np.empty(0, int)
         if len(bad):
             raise self._error(repr(texts[places[bad[0]]]), bad.tolist(), where, first)
@@ -210,7 +197,7 @@ class Column:
         if self.kind == "boolean":
             return _BOOLEANS.get(text.lower())
         # A year in front can be read in one way only, and of dates that had a type all clear ones.
-        for form in (self.format, "%Y-%m-%d") if self.format else _CLEAR:
+        for form in (self.format, DATES[0]) if self.format else DATES[:3]:
             value = moment_of(text, form)
             if value is not None:
                 return value
@@ -227,7 +214,7 @@ class Column:
         count = f", {len(rows):,} such rows" if len(rows) > 1 else ""
         return ColumnError(
             f"{where}: the column {self.name!r} must hold {wanted}, as in fit, got {given} (row "
-            f"{first + rows[0]}{count}). Correct the values, or leave them empty.",
+            f"{first + rows[0]}{count}). Correct it, or leave it empty.",
             self.name,
             rows[0],
         )
@@ -347,9 +334,7 @@ class Seen:
     def _texts_as(self, kinds: Collection[str]) -> Column | None:
         """What the texts mean, of some kinds or formats of dates; None if nothing fits."""
         for form in _FORMS:
-            if form.kind not in kinds and form.format not in kinds:
-                continue
-            found = self._fitted(form)
+            found = self._fitted(form) if {form.kind, form.format} & {*kinds} else None
             if found is None:
                 continue
             if form is _FORMS[-2] and form.kind in kinds and self._fitted(_FORMS[-1]):
@@ -382,11 +367,9 @@ class Seen:
         return replace(form, mark=mark, note=", ".join(filter(None, (form.note, note))))
 
     def _category(self, note: str = "") -> Column:
-        texts = list(self.texts)
+        texts = sorted(self.texts)
         numbers = [number_of(text) for text in texts]
-        if None in numbers:
-            texts.sort()
-        else:
+        if None not in numbers:
             texts = [text for _, text in sorted(zip(numbers, texts, strict=True))]
         return Column("", "category", categories=tuple(texts), note=note)
 
@@ -410,8 +393,7 @@ class Seen:
                     return Column("", kind, note="as you asked")
         raise ColumnError(
             f"The 'columns' parameter says that {self.name!r} is {asked!r}, and it holds {what}. "
-            "Correct the values, or say what it is: 'number', 'boolean', 'category', 'date', "
-            "'ignore'.",
+            f"Correct the values, or say what it is, one of {(*KINDS, 'ignore')}.",
             self.name,
         )
 
@@ -541,7 +523,20 @@ class Columns:
         is_seen = isinstance(X, dict) and isinstance(next(iter(X.values()), None), Seen)
         seen = X if is_seen else look(X, overrides)
         asked = dict(overrides or {})
-        check_overrides(asked, seen)
+        for name, kind in asked.items():
+            if name not in seen:
+                near = nearest(name, seen)
+                hint = (
+                    f"Did you mean {near[0]!r}?" if near else f"X has {', '.join(map(str, seen))}."
+                )
+                message = f"The 'columns' parameter names {name!r}, which X does not have. {hint}"
+                raise ColumnError(message, name)
+            if kind not in (*KINDS, "ignore", *DATES):
+                raise ColumnError(
+                    f"The 'columns' parameter must say of {name!r} one of {(*KINDS, 'ignore')}, or "
+                    f"how its dates are written, one of {DATES}; got {kind!r}.",
+                    name,
+                )
         others = {target: "the target: it has the name of y", **(left_out or {})}
         found = []
         for name, one in seen.items():
@@ -554,8 +549,7 @@ class Columns:
         if not any(column.is_used for column in found):
             why = "; ".join(f"{c.name!r}: {c.note}" for c in found[:5])
             raise TableError(
-                f"No column is left to learn from ({why}). Pass other columns, or say what they "
-                "are by the 'columns' parameter."
+                f"No column is left to learn from ({why}). Say what they are by 'columns'."
             )
         return cls(tuple(found), len(found), target)
 
@@ -571,10 +565,7 @@ class Columns:
         return iter(self.columns or (Column(f"x{j}", "number") for j in range(self.n_features)))
 
     def __getitem__(self, name: Any) -> Column:
-        for column in self:
-            if column.name == name:
-                return column
-        raise KeyError(name)
+        return {column.name: column for column in self}[name]
 
     # -- the inputs of the model ----------------------------------------------------------------
 
@@ -604,9 +595,8 @@ class Columns:
     @cached_property
     def categorical(self) -> list[int]:
         """Positions of the inputs that are codes of categories."""
-        if not self.columns:
-            return []
-        return [j for j, at in enumerate(self.sources) if self.columns[at].kind == "category"]
+        places = self.sources if self.columns else ()
+        return [j for j, at in enumerate(places) if self.columns[at].kind == "category"]
 
     @cached_property
     def are_numbers(self) -> bool:
@@ -744,6 +734,7 @@ class Columns:
             yield str(column.name), column.kind, becomes, ", ".join(filter(None, (note, gaps)))
 
 
+@dataclass(eq=False)
 class TypedRows:
     """Rows that `Columns.read` found, in place of a table: typed columns, inputs of the model.
 
@@ -759,11 +750,10 @@ class TypedRows:
         Number of the first row in messages.
     """
 
-    def __init__(self, known: Columns, table: RawTable, where: str, first: int) -> None:
-        self.known = known
-        self.table = table
-        self.where = where
-        self.first = first
+    known: Columns
+    table: RawTable
+    where: str
+    first: int
 
     def __len__(self) -> int:
         return len(self.table)
@@ -816,22 +806,3 @@ class TypedRows:
                 found[:, j] = parts[part]
                 j += 1
         return found
-
-
-def check_overrides(asked: Mapping[Any, str], names: Iterable[Any]) -> None:
-    """Raise a ValueError if the 'columns' parameter names what is not there."""
-    known = [str(name) for name in names]
-    for name, kind in asked.items():
-        if name not in names:
-            near = nearest(name, names)
-            hint = f" Did you mean {near[0]!r}?" if near else f" X has {', '.join(known[:10])}."
-            raise ColumnError(
-                f"The 'columns' parameter names the column {name!r}, which X does not have.{hint}",
-                name,
-            )
-        if kind not in (*KINDS, "ignore", *DATES):
-            raise ColumnError(
-                f"The 'columns' parameter must say of {name!r} one of {(*KINDS, 'ignore')}, or how "
-                f"its dates are written, one of {tuple(DATES)}; got {kind!r}.",
-                name,
-            )

@@ -29,16 +29,14 @@ if TYPE_CHECKING:
 
 _HEAD = 1 << 20
 _ENDINGS = {
-    "csv": "csv", "tsv": "csv", "txt": "csv", "tab": "csv", "dat": "csv",
-    "parquet": "parquet", "pq": "parquet",
-    "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
-    "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl",
-}  # fmt: skip
+    **dict.fromkeys(("csv", "tsv", "txt", "tab", "dat"), "csv"),
+    **dict.fromkeys(("parquet", "pq"), "parquet"),
+    **dict.fromkeys(("arrow", "feather", "ipc"), "arrow"),
+    **dict.fromkeys(("jsonl", "ndjson", "json"), "jsonl"),
+}
 # Endings of tables that are written.
-WRITTEN = {
-    ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
-    ".arrow": "arrow", ".feather": "arrow", ".jsonl": "jsonl", ".ndjson": "jsonl",
-}  # fmt: skip
+_WRITABLE = ("csv", "tsv", "txt", "parquet", "pq", "arrow", "feather", "jsonl", "ndjson")
+WRITTEN = {f".{ending}": _ENDINGS[ending] for ending in _WRITABLE}
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 _QUOTED = re.compile(r'(?:^|(?<=[,;\t|]))"(?:[^"]|"")*"', re.MULTILINE)
 _BYTE_ORDER = {
@@ -140,10 +138,9 @@ class Source:
         if not self.is_text:
             names = {"parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines"}
             return files + names[self.format]
-        encodings = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "cp1252": "Windows-1252"}
-        encoding = encodings.get(self.encoding, self.encoding.upper())
+        encoding = {"utf-8-sig": "UTF-8", "cp1252": "Windows-1252"}.get(self.encoding)
         delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
-        return f"{files}CSV, delimiter {delimiter}, {encoding}"
+        return f"{files}CSV, delimiter {delimiter}, {encoding or self.encoding.upper()}"
 
     def scan(self) -> pl.LazyFrame:
         """The rows as a lazy frame; every column of a CSV file is text."""
@@ -170,8 +167,7 @@ class Source:
             if odd:
                 raise TableError(
                     f"{self.paths[0]} and {path} differ in the columns "
-                    f"{', '.join(map(repr, odd[:8]))}. Files that are read together need the same "
-                    "columns."
+                    f"{', '.join(map(repr, odd[:8]))}. Files that are read together must not."
                 )
         return pl.concat([part.select(names[0]) for part in parts], how="vertical_relaxed")
 
@@ -191,10 +187,7 @@ class Source:
         with reading(self.name):
             frame = self.scan().collect()
         if not frame.height:
-            raise TableError(
-                f"{self.name} has column names but no rows: {', '.join(frame.columns[:12])}. "
-                "Check that it is the right file."
-            )
+            raise TableError(f"{self.name} has column names but no rows. Is it the right file?")
         return frame
 
     def batches(self, rows: int) -> Iterator[pl.DataFrame]:
@@ -224,7 +217,7 @@ def reading(name: str) -> Iterator[None]:
     try:
         yield
     except pl.exceptions.NoDataError as error:
-        raise TableError(f"{name} is empty. Check that it is the right file.") from error
+        raise TableError(f"{name} is empty. Is it the right file?") from error
     except pl.exceptions.PolarsError as error:
         first = str(error).strip().splitlines()[0]
         raise TableError(
@@ -274,13 +267,12 @@ def open_source(
     if len(set(kinds.values())) > 1:
         listed = ", ".join(f"{path.name} ({kind})" for path, kind in list(kinds.items())[:5])
         raise TableError(
-            f"{name} has files of several kinds: {listed}. Name files of one kind, for example "
-            "with a pattern such as 'folder/*.csv'."
+            f"{name} has files of several kinds: {listed}. Name files of one kind: 'folder/*.csv'."
         )
     kind = kinds[paths[0]]
     head = _head(paths[0], _HEAD)
     if not size or (kind == "csv" and not head.strip()):
-        raise TableError(f"{name} is empty. Check that it is the right file.")
+        raise TableError(f"{name} is empty. Is it the right file?")
     if kind != "csv":
         return Source(name, paths, kind, size=size)
     encoding = encoding or _encoding(paths[0])
@@ -288,8 +280,7 @@ def open_source(
         text = head[: len(head) // 4 * 4].decode(encoding, errors="replace")
     except LookupError:
         raise TableError(
-            f"--encoding must be one that Python knows, such as utf-8, cp1252 or utf-16, got "
-            f"{encoding!r}. Leave it out to have it detected."
+            f"--encoding must be one that Python knows, such as utf-8 or cp1252, got {encoding!r}."
         ) from None
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if delimiter is not None and len(delimiter) != 1:
@@ -311,16 +302,15 @@ def find_files(name: str) -> tuple[Path, ...]:
     path = Path(name)
     if path.is_dir():
         paths = sorted(p for p in path.iterdir() if _ending(p) in _ENDINGS)
-        if not paths:
-            raise TableError(f"The folder {name} has no CSV, Parquet, Arrow or JSON lines files.")
-        return tuple(paths)
-    if path.exists():
-        return (path,)
-    if has_magic(name):
+    elif path.exists():
+        paths = [path]
+    else:
         paths = sorted(Path(p) for p in glob(name, recursive=True) if Path(p).is_file())
-        if not paths:
-            raise TableError(f"No file matches {name}. Check the folder and the pattern.")
+    if paths:
         return tuple(paths)
+    if path.is_dir() or has_magic(name):
+        what = "CSV, Parquet, Arrow or JSON lines file" if path.is_dir() else "file"
+        raise TableError(f"No {what} matches {name}. Check the folder and the pattern.")
     folder = path.parent if path.parent.is_dir() else Path()
     # Names are compared without their endings, which are alike in any folder of tables.
     tables = (file for file in folder.iterdir() if _ending(file) in _ENDINGS)
@@ -351,10 +341,7 @@ def _format(path: Path) -> str:
         return "arrow"
     ending = _ENDINGS.get(_ending(path), "")
     if ending in ("parquet", "arrow") and head:
-        raise TableError(
-            f"{path} is named like a {ending.title()} file, but is not one. Export it again, or "
-            "rename it."
-        )
+        raise TableError(f"{path} is named like a {ending.title()} file, but is not one.")
     return ending or ("jsonl" if head.lstrip().startswith(b"{") else "csv")
 
 
@@ -409,8 +396,7 @@ def _as_utf8(path: Path, encoding: str) -> Path:
             shutil.copyfileobj(codecs.getreader(encoding)(raw, "strict"), out)
         except UnicodeError as error:
             raise TableError(
-                f"{path} is not written in {encoding}: {error}. Leave --encoding out to have it "
-                "detected."
+                f"{path} is not written in {encoding}: {error}. Leave --encoding out."
             ) from None
     return copy
 
@@ -475,10 +461,11 @@ def writer(
         Writes a batch of rows.
     """
     is_output = os.fspath(path) == "-"
-    kind = "csv" if is_output else WRITTEN[Path(path).suffix.lower()]
+    ending = ".csv" if is_output else Path(path).suffix.lower()
+    kind = WRITTEN[ending]
     text = like if like is not None and like.is_text else Source("", (), "csv", ",", "utf-8")
     encoder = codecs.getincrementalencoder(text.encoding)()
-    separator = "\t" if kind == "tsv" else text.delimiter
+    separator = "\t" if ending == ".tsv" else text.delimiter
     arrow: Any = None
     schema: Any = None
     is_first = True
@@ -489,7 +476,7 @@ def writer(
             frame = _changed(frame, _FORMULA, "'${0}")
         if file.isatty():  # a terminal would obey escape sequences
             frame = _changed(frame, _CONTROL, "?")
-        if kind in ("csv", "tsv"):
+        if kind == "csv":
             lines = frame.write_csv(
                 include_header=is_first, separator=separator, decimal_comma=decimal_comma,
                 line_terminator=text.newline or "\n",

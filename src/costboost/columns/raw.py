@@ -6,9 +6,8 @@ row among them. What the texts mean is decided in `costboost.columns.columns`.
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from importlib.util import find_spec
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Ints
 
 # Texts that mean a missing value (those of pandas).
 NULLS = frozenset(
@@ -65,10 +64,8 @@ class RawTable:
         self.names = column_names(X) if names is None else list(names)
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise ValueError(
-                f"The column {twice!r} appears {self.names.count(twice)} times. Give every column "
-                "a name of its own, or drop the copies."
-            )
+            times = self.names.count(twice)
+            raise ValueError(f"The column {twice!r} appears {times} times. Drop the copies.")
         self._labels = dict(zip(self.names, labels, strict=True))
         self._opened: dict[Any, RawColumn] = {}
 
@@ -211,7 +208,9 @@ def _of_values(column: Any) -> RawColumn:
     if not isinstance(values, np.ndarray):
         kinds = set(map(type, values)) - {type(None)}
         if kinds and kinds <= {int, float, bool}:
-            return RawColumn("boolean" if kinds == {bool} else "number", _floats(values), (), "")
+            with suppress(OverflowError):  # an integer beyond all floats is read by its digits
+                floats = np.array(values, dtype=np.float64)
+                return RawColumn("boolean" if kinds == {bool} else "number", floats, (), "")
     elif values.dtype.kind in "iufb":
         kind = "boolean" if values.dtype.kind == "b" else "number"
         return RawColumn(kind, np.asarray(values, dtype=np.float64), (), str(values.dtype))
@@ -225,16 +224,6 @@ def _of_values(column: Any) -> RawColumn:
     except TypeError:  # lists, dictionaries
         return RawColumn("other", np.empty(0), (), "lists")
     return _of_distinct(np.array(codes, dtype=np.intp), list(places), "")
-
-
-def _floats(values: Sequence[Any]) -> Floats:
-    try:
-        return np.array(values, dtype=np.float64)
-    except OverflowError:  # an integer beyond all floats
-        most = sys.float_info.max
-        ends = {True: math.inf, False: -math.inf}
-        kept = [ends[v > 0] if v is not None and abs(v) > most else v for v in values]
-        return np.array(kept, dtype=np.float64)
 
 
 def _of_distinct(codes: Any, distinct: Sequence[Any], name: str) -> RawColumn:

@@ -664,7 +664,7 @@ class Reader:
         if len(known) != 2:
             raise ValueError(
                 f"{self.start} may use the keys 'fn' and 'fp' for two classes only, and there are "
-                f"{len(known)}. Write {{(truth, decision): cost}} or a matrix."
+                f"{len(known)}: {listed(known)}. Write {{(truth, decision): cost}} or a matrix."
             )
         missing = [key for key in ("fn", "fp") if key not in mapping]
         if missing:

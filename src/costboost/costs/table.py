@@ -744,7 +744,7 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
     remedy = f"Rows are the truth, columns the decision, both in the order {listed(known)}: is the "
     remedy += "matrix transposed?"
     if most < 0 <= costs:
-        remedy = "A negative cost is a profit: write costs without the minus sign."
+        remedy = "A negative cost is a profit. Write costs without the minus sign."
     warnings.warn(
         f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
         f"when the truth is {known[j]!r} costs {costs:.6g}, a mistake at most {most:.6g}. {remedy}",
