@@ -25,12 +25,8 @@ MAKERS = {
 }
 FRAMES = {name: make(ROWS) for name, make in MAKERS.items()}
 EXAMPLES = {
-    "amount": lambda a, g, c: a,
-    "amount + 15": lambda a, g, c: a + 15,
     "0.9 * amount - age / 10": lambda a, g, c: 0.9 * a - g / 10,
-    "-amount": lambda a, g, c: -a,
-    "2 * (amount + 1) * 3": lambda a, g, c: 2 * (a + 1) * 3,
-    "amount - 1 - 2": lambda a, g, c: a - 1 - 2,
+    "-2 * (amount - 1 - 2) * 3": lambda a, g, c: -2 * (a - 1 - 2) * 3,
     "amount / 2 / 5": lambda a, g, c: a / 2 / 5,
     "min(amount, 50)": lambda a, g, c: min(a, 50),
     "max(amount, age, 35)": lambda a, g, c: max(a, g, 35),
@@ -57,9 +53,10 @@ def test_value(text, frame):
     np.testing.assert_allclose(Expression(text)(frame), plain, rtol=1e-15)
 
 
-def test_names_and_copies():
+def test_names_copies_and_long_sums():
     price = Expression("`total amount` + where(country == 'CH', fee, 0)")
     assert price.columns == ("total amount", "country", "fee")
+    np.testing.assert_array_equal(Expression("+".join(["1"] * 999))(FRAMES["pandas"]), [999] * 3)
     assert repr(pickle.loads(pickle.dumps(price))) == f"Expression({price.text!r})"
 
 
@@ -72,8 +69,6 @@ MISSING = {
     "where(coalesce(country, 'none') == 'CH', amount, 5)": [100, 5, 5],
     "where(coalesce(country, 'none') == 'none', 5, amount)": [100, 5, 2.5],
     "where(amount > 50, 50, 0)": r"'amount', .* 1 row of X, first on row 1.*\(amount, 100\)",
-    "where(amount <= 50, 0, 50)": "'amount'",
-    "where(amount != 50, 0, 50)": "'amount'",
     "where(not amount <= 50, 0, 50)": "'amount'",
     "where(amount > 50 or age > 0, 1, 2)": "'amount'",
     "where(amount > 50 and 1 > 2, 1, 2)": "'amount'",
@@ -107,7 +102,6 @@ def test_a_price_that_is_not_finite_is_refused_by_row(text):
 
 ERRORS = {
     "": "is empty",
-    "   ": "is empty",
     "amout + 1": "did you mean 'amount'",
     "zzz": "which X does not have: X has 'amount', 'age', 'country'",
     "amount +": "a number or a column is missing, at character 9",
@@ -116,18 +110,14 @@ ERRORS = {
     "amount)": r"'\)' is unexpected",
     "amount age": "'age' is unexpected",
     "amount ** * 2": "is missing before '*'",
-    "amount **": "a number or a column is missing",
     "1 ** " * 45 + "1": "nested deeper than 40",
     "coalesce(amount)": "coalesce takes 2 or more values, got 1",
     "coalesce(country, 'x')": "a text is not a number",
-    "coalesce(country, 'x', 'y')": "a text is not a number",
     "amount[0]": r"'\[' is not understood, at character 7",
     "amount.mean()": "'.' is not understood",
-    "amount; 1": "';' is not understood",
     "3x": "'3' is not understood",
     "mean(amount)": "no function 'mean'; did you mean m",
     "__import__('os')": "no function '__import__'",
-    "lambda: 1": "':' is not understood",
     "min(amount)": "min takes 2 or more values, got 1",
     "abs(1, 2)": "abs takes 1 value, got 2",
     "where(amount, 1, 2)": "a condition is missing",
@@ -159,10 +149,6 @@ def test_times_and_plain_arrays_are_refused():
     np.testing.assert_array_equal(Expression("2 * x1")(np.array([[1, 2], [3, 4]])), [4, 8])
 
 
-def test_long_sums_do_not_recurse():
-    np.testing.assert_array_equal(Expression("+".join(["1"] * 999))(FRAMES["pandas"]), [999] * 3)
-
-
 def test_random_texts_never_run_code(monkeypatch):
     """Any text gives numbers or one clear error; nothing that could run code is ever called."""
 
@@ -192,28 +178,18 @@ def test_random_texts_never_run_code(monkeypatch):
     assert read > 20
 
 
-class TestInForms:
-    frame = FRAMES["pandas"]
-
-    def test_frames_and_pairs_and_arrays(self):
-        table = [[0, 5], ["amount", 0]]
-        frame = pd.DataFrame(table, index=[0, 1], columns=[0, 1])
-        pairs = {(0, 1): 5, (1, 0): "amount"}
-        for form in (table, frame, pairs, {(0, 1): [5, 5, 5], (1, 0): self.frame["amount"]}):
-            costs = Costs.resolve(form, classes=[0, 1], X=self.frame, n_samples=3)
-            np.testing.assert_array_equal(costs.matrix[:, 1, 0], self.frame["amount"])
-            np.testing.assert_array_equal(costs.matrix[:, 0, 1], 5)
-            assert varies(form)
-
-    def test_columns_of(self):
-        assert columns_of({"fn": "amount + fee", "fp": "fee", "positive": "x"}) == ["amount", "fee"]
-        assert columns_of([[0, 5], ["amount", 0]]) == ["amount"]
-        assert columns_of({"fn": 5, "fp": 1}) == []
-        assert not varies({"fn": 5, "fp": 1, "positive": "yes"})
-        assert not varies([[0, 1], [5, 0]])
-
-    def test_a_number_in_quotes_is_refused(self):
-        with pytest.raises(
-            TypeError, match=r"got the text '5' .*Write the number without quotes: 5"
-        ):
-            Costs.resolve({"fn": "5", "fp": 1}, classes=[0, 1], X=self.frame)
+def test_expressions_in_every_form():
+    table, X = [[0, 5], ["amount", 0]], FRAMES["pandas"]
+    pairs = {(0, 1): 5, (1, 0): "amount"}
+    arrays = {(0, 1): [5, 5, 5], (1, 0): X["amount"]}
+    for form in (table, pd.DataFrame(table, [0, 1], [0, 1]), pairs, arrays):
+        costs = Costs.resolve(form, classes=[0, 1], X=X, n_samples=3)
+        np.testing.assert_array_equal(costs.matrix[:, 1, 0], X["amount"])
+        np.testing.assert_array_equal(costs.matrix[:, 0, 1], 5)
+        assert varies(form)
+        assert columns_of(form) == ([] if form is arrays else ["amount"])
+    assert columns_of({"fn": "amount + fee", "fp": "fee", "positive": "x"}) == ["amount", "fee"]
+    for plain in ({"fn": 5, "fp": 1, "positive": "yes"}, [[0, 1], [5, 0]]):
+        assert columns_of(plain) == [] and not varies(plain)
+    with pytest.raises(TypeError, match=r"got the text '5' .*Write the number without quotes: 5"):
+        Costs.resolve({"fn": "5", "fp": 1}, classes=[0, 1], X=X)

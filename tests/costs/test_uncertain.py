@@ -15,41 +15,24 @@ from costboost import AdaC2Classifier
 from costboost.costs import Costs, interval, per_row, samples, scenarios
 from costboost.decisions import cheapest
 
+same = np.testing.assert_array_equal
 CLASSES = ["fraud", "ok"]
 FRAUD = interval(100, 300)
 DRAWS = samples([90, 120, 700])
 
 
-def resolved(form, classes=CLASSES, **kw):
-    return Costs.resolve(form, classes=classes, **kw)
+def matrix_of(form, classes=CLASSES, **more):
+    return Costs.resolve(form, classes=classes, **more).matrix
 
 
-def all_of(found, k, *, rows=False, **kw):
-    """The scenarios, resolved."""
-    classes = np.arange(k)
-    if rows:
-        return [Costs.resolve(costs=form, classes=classes, **kw) for form in found.worst]
-    return [Costs.resolve(form, classes=classes, **kw) for form in found.worst]
+def frame_of(entry):
+    return pd.DataFrame([[0.0, entry], [5.0, 0.0]], CLASSES, CLASSES, dtype=object)
 
 
-def entries(k, at, entry, fill=5.0):
-    """A (k, k) object array of `fill` with one uncertain entry."""
-    array = np.full((k, k), fill, dtype=object)
-    np.fill_diagonal(array, 0.0)
-    array[at] = entry
-    return array
-
-
-def polars_objects(values):
-    return pl.DataFrame(
-        {
-            "truth": CLASSES,
-            **{
-                name: pl.Series(list(column), dtype=pl.Object)
-                for name, column in zip(CLASSES, values.T, strict=True)
-            },
-        }
-    )
+def polars_of(entry):
+    columns = {"fraud": [0.0, 5.0], "ok": [entry, 0.0]}
+    objects = {name: pl.Series(column, dtype=pl.Object) for name, column in columns.items()}
+    return pl.DataFrame({"truth": CLASSES, **objects})
 
 
 # Fraud costs an uncertain amount if taken for "ok"; a false alarm costs 5.
@@ -57,39 +40,27 @@ FORMS = {
     "short": lambda e: {"fn": e, "fp": 5, "positive": "fraud"},
     "pairs": lambda e: {("fraud", "ok"): e, ("ok", "fraud"): 5},
     "list": lambda e: [[0, e], [5, 0]],
-    "objects": lambda e: entries(2, (0, 1), e),
-    "pandas": lambda e: pd.DataFrame(entries(2, (0, 1), e), CLASSES, CLASSES),
-    "pandas, other order": lambda e: pd.DataFrame(entries(2, (0, 1), e), CLASSES, CLASSES).iloc[
-        ::-1
-    ],
-    "pandas, truth in a column": lambda e: pd.DataFrame(
-        entries(2, (0, 1), e), CLASSES, CLASSES
-    ).reset_index(),
-    "polars": lambda e: polars_objects(entries(2, (0, 1), e)),
+    "objects": lambda e: frame_of(e).to_numpy(),
+    "pandas": frame_of,
+    "pandas, other order": lambda e: frame_of(e).iloc[::-1],
+    "pandas, truth in a column": lambda e: frame_of(e).reset_index(),
+    "polars": polars_of,
 }
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-class TestForms:
-    def test_interval(self, form):
-        given = form(FRAUD)
-        found = scenarios(given)
-        assert found.is_uncertain
-        np.testing.assert_array_equal(resolved(found.expected).matrix, [[0, 200], [5, 0]])
-        (worst,) = found.worst
-        np.testing.assert_array_equal(resolved(worst).matrix, [[0, 300], [5, 0]])
-
-    def test_samples(self, form):
-        found = scenarios(form(DRAWS))
-        expected = resolved(found.expected).matrix
-        np.testing.assert_allclose(expected, [[0, 910 / 3], [5, 0]])
-        assert [resolved(f).matrix[0, 1] for f in found.worst] == [90, 120, 700]
-        assert all(resolved(f).matrix[1, 0] == 5 for f in found.worst)
-
-    def test_other_estimators_say_who_takes_them(self, form):
-        X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(CLASSES * 2)
-        with pytest.raises(TypeError, match=r"interval\(100, 300\).*CostBoostClassifier.*expected"):
-            AdaC2Classifier(cost_matrix=form(FRAUD)).fit(X, y)
+def test_forms(form):
+    found = scenarios(form(FRAUD))
+    assert found.is_uncertain
+    same(matrix_of(found.expected), [[0, 200], [5, 0]])
+    (worst,) = found.worst
+    same(matrix_of(worst), [[0, 300], [5, 0]])
+    found = scenarios(form(DRAWS))
+    np.testing.assert_allclose(matrix_of(found.expected), [[0, 910 / 3], [5, 0]])
+    same([matrix_of(one) for one in found.worst], [[[0, x], [5, 0]] for x in (90, 120, 700)])
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(CLASSES * 2)
+    with pytest.raises(TypeError, match=r"interval\(100, 300\).*CostBoostClassifier.*expected"):
+        AdaC2Classifier(cost_matrix=form(FRAUD)).fit(X, y)
 
 
 def test_a_pair_in_a_mapping_is_an_interval():
@@ -107,7 +78,6 @@ def test_a_pair_in_a_mapping_is_an_interval():
         None,
         {"fn": 5, "fp": 1},
         [[0, 1], [5, 0]],
-        np.array([[0, 1], [5, 0]]),
         np.array([[0, 1], [5, 0]], dtype=object),
         pd.DataFrame([[0, 1], [5, 0]], CLASSES, CLASSES),
         Costs(CLASSES, np.array([[0.0, 1.0], [5.0, 0.0]])),
@@ -123,112 +93,70 @@ def test_certain_costs_are_themselves(form):
     assert len(found.worst) == 1 and found.worst[0] is form
 
 
-class TestWhole:
-    low = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [2.0, 2.0, -1.0]])
-
-    def test_matrix(self):
-        found = scenarios(interval(self.low, self.low + 2))
-        np.testing.assert_array_equal(found.expected, self.low + 1)
-        np.testing.assert_array_equal(found.worst, [self.low + 2])
-        assert resolved(found.expected, ["a", "b", "c"]).matrix.shape == (3, 3)
-
-    @pytest.mark.parametrize("S", [1, 4])
-    def test_rows(self, S):
-        draws = np.random.default_rng(0).uniform(size=(S, 6, 3, 3))
-        found = scenarios(samples(draws))
-        np.testing.assert_allclose(found.expected, draws.mean(axis=0))
-        assert [c.matrix.shape for c in all_of(found, 3, rows=True)] == [(6, 3, 3)] * S
-        assert np.shares_memory(found.worst[0], found.worst[-1].base)  # views: no copies
-
-
 def uncertain_amounts(X):
     return interval(per_row(fn=X[:, 0], fp=1), per_row(fn=3 * X[:, 0], fp=1))
 
 
-class TestFunctions:
+def test_functions():
     X = np.array([[10.0], [20.0]])
-
-    def test_a_function_stays_one(self):
-        found = pickle.loads(pickle.dumps(scenarios(uncertain_amounts)))
-        assert callable(found.expected) and not found.is_uncertain
-        costs = Costs.resolve(found.expected, classes=[0, 1], X=self.X)
-        np.testing.assert_array_equal(costs.matrix, per_row(fn=[20, 40], fp=1))
-        with pytest.raises(ValueError, match=r"scenarios\(cost_matrix, X\)"):
-            _ = found.worst
-
-    def test_a_called_function_gives_rows(self):
-        found = scenarios(uncertain_amounts, self.X)
-        assert found.is_uncertain
-        (worst,) = all_of(found, 2, rows=True)
-        np.testing.assert_array_equal(worst.matrix, per_row(fn=[30, 60], fp=1))
-
-    def test_elsewhere_it_is_refused(self):
-        with pytest.raises(TypeError, match=r"cost_matrix.*CostBoostClassifier"):
-            Costs.resolve(uncertain_amounts, classes=[0, 1], X=self.X)
+    found = pickle.loads(pickle.dumps(scenarios(uncertain_amounts)))
+    assert callable(found.expected) and not found.is_uncertain
+    same(matrix_of(found.expected, [0, 1], X=X), per_row(fn=[20, 40], fp=1))
+    with pytest.raises(ValueError, match=r"scenarios\(cost_matrix, X\)"):
+        _ = found.worst
+    called = scenarios(uncertain_amounts, X)  # gives rows
+    assert called.is_uncertain
+    same(called.worst, [per_row(fn=[30, 60], fp=1)])
+    with pytest.raises(TypeError, match=r"cost_matrix.*CostBoostClassifier"):
+        Costs.resolve(uncertain_amounts, classes=[0, 1], X=X)
 
 
-# --- the worst bill -------------------------------------------------------------------------
-
-
-def simplex(rng, n, k):
-    return rng.dirichlet(np.ones(k), size=n)
+# -- the worst cost ------------------------------------------------------------------------------
 
 
 def brute_worst(P, matrices):
     """Largest expected cost of each decision over matrices (S, k, k) or (S, n, k, k)."""
     return np.max(
-        [
-            [p @ (M if M.ndim == 2 else M[i]) for i, p in enumerate(P)]
-            for M in np.asarray(matrices, dtype=float)
-        ],
+        [[p @ (M if M.ndim == 2 else M[i]) for i, p in enumerate(P)] for M in np.asarray(matrices)],
         axis=0,
     )
 
 
-def assert_best(decisions, bills):
-    rows = np.arange(len(bills))
-    np.testing.assert_allclose(bills[rows, decisions], bills.min(axis=1), rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("seed", range(2))
-def test_box_against_its_corners(k, seed):
+def test_box_against_its_corners(k):
     """The worst matrix of a box is one matrix, at whatever probabilities; profits included."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(k)
     low = rng.normal(size=(k, k))
     high = low + rng.exponential(size=(k, k))
     corners = [
         np.where(np.reshape(choice, (k, k)), high, low)
         for choice in itertools.product([False, True], repeat=k * k)
     ]
-    P = np.vstack([simplex(rng, 20, k), np.eye(k)])
-    bills = brute_worst(P, corners)
-    (worst,) = (Costs(np.arange(k), form) for form in scenarios(interval(low, high)).worst)
-    np.testing.assert_allclose(worst.expected(P), bills)
-    assert_best(worst.decide(P), bills)
-    middle = np.mean(corners, axis=0)
-    np.testing.assert_allclose(scenarios(interval(low, high)).expected, middle)
+    P = np.vstack([rng.dirichlet(np.ones(k), size=20), np.eye(k)])
+    found = scenarios(interval(low, high))
+    (worst,) = (Costs(np.arange(k), form) for form in found.worst)
+    np.testing.assert_allclose(worst.expected(P), brute_worst(P, corners))
+    np.testing.assert_allclose(found.expected, np.mean(corners, axis=0))
 
 
-@pytest.mark.parametrize("per_row_matrices", [False, True])
+@pytest.mark.parametrize("by_row", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_samples_against_brute_force(k, per_row_matrices):
+def test_samples_against_brute_force(k, by_row):
     rng = np.random.default_rng(k)
     n, S = 200, 7
-    shape = (S, n, k, k) if per_row_matrices else (S, k, k)
-    draws = rng.normal(size=shape) + 6 * (1 - np.eye(k))
-    found = scenarios(samples(draws))
-    P = simplex(rng, n, k)
-    costs = all_of(found, k, rows=per_row_matrices)
-    decisions = cheapest(np.max([one.expected(P) for one in costs], axis=0))
-    assert_best(decisions, brute_worst(P, draws))
+    draws = rng.normal(size=(S, n, k, k) if by_row else (S, k, k)) + 6 * (1 - np.eye(k))
+    found, P = scenarios(samples(draws)), rng.dirichlet(np.ones(k), size=n)
+    assert np.shares_memory(found.worst[0], found.worst[-1].base)  # views: no copies
+    name = "costs" if by_row else "cost_matrix"
+    costs = [Costs.resolve(**{name: form}, classes=np.arange(k)) for form in found.worst]
+    worst = np.max([one.expected(P) for one in costs], axis=0)
+    np.testing.assert_allclose(worst, brute_worst(P, draws), rtol=1e-12, atol=1e-12)
     mean = Costs(np.arange(k), found.expected)
-    bills = np.mean([c.expected(P) for c in costs], axis=0)
-    assert_best(mean.decide(P), bills)
-    assert (decisions != mean.decide(P)).any()
+    np.testing.assert_allclose(mean.matrix, draws.mean(axis=0))
+    assert (cheapest(worst) != mean.decide(P)).any()
 
 
-# --- small print ----------------------------------------------------------------------------
+# -- small print ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -244,29 +172,23 @@ def test_printed_copied_and_pickled(thing, text):
         assert repr(twin) == text
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: interval(3, 1), ValueError, "'low' parameter of interval.*3 > 1. Swap"),
-        (lambda: interval(0, np.inf), ValueError, "'high' parameter of interval must be finite"),
-        (lambda: interval([1, 2], [1, 2, 3]), ValueError, r"one shape.*\(2,\) and \(3,\)"),
-        (lambda: interval("a", "b"), TypeError, "'low' parameter of interval must hold numbers"),
-        (lambda: interval({"fn": 1}, {"fn": 2}), TypeError, "labels would be lost"),
-        (lambda: samples([]), ValueError, r"at least one sample.*\(0,\)"),
-        (lambda: samples([1, np.nan]), ValueError, "'values' parameter of samples must be finite"),
-        (
-            lambda: scenarios({"fn": samples([1, 2]), "fp": samples([1, 2, 3])}),
-            ValueError,
-            r"samples of one length.*\[2, 3\]",
-        ),
-        (lambda: scenarios(FRAUD), ValueError, r"single entry interval\(100, 300\)"),
-        (
-            lambda: scenarios({"fn": interval([1, 2], [3, 4]), "fp": 1}),
-            ValueError,
-            "single uncertain numbers",
-        ),
-    ],
-)
-def test_errors_say_what_to_do(call, error, words):
-    with pytest.raises(error, match=words):
-        call()
+ERRORS = {
+    "'low' parameter of interval.*3 > 1. Swap": lambda: interval(3, 1),
+    "'high' parameter of interval must be finite": lambda: interval(0, np.inf),
+    r"one shape.*\(2,\) and \(3,\)": lambda: interval([1, 2], [1, 2, 3]),
+    "'low' parameter of interval must hold numbers": lambda: interval("a", "b"),
+    "labels would be lost": lambda: interval({"fn": 1}, {"fn": 2}),
+    r"at least one sample.*\(0,\)": lambda: samples([]),
+    "'values' parameter of samples must be finite": lambda: samples([1, np.nan]),
+    r"samples of one length.*\[2, 3\]": lambda: scenarios(
+        {"fn": samples([1, 2]), "fp": samples([1, 2, 3])}
+    ),
+    r"single entry interval\(100, 300\)": lambda: scenarios(FRAUD),
+    "single uncertain numbers": lambda: scenarios({"fn": interval([1, 2], [3, 4]), "fp": 1}),
+}
+
+
+@pytest.mark.parametrize("words", ERRORS)
+def test_errors_say_what_to_do(words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        ERRORS[words]()

@@ -274,7 +274,7 @@ def cells_in(form: Any) -> list[Any]:
         return [value for key, value in form.items() if key not in NAMING_KEYS]
     if is_frame(form):
         is_first = _row_labels(form)[1]  # the first column holds the classes: not expressions
-        form = (form[list(form.columns)[1:]] if is_first else form).to_numpy()
+        form = form.to_numpy()[:, int(is_first) :]
     if isinstance(form, list | tuple):
         form = object_array(form)
     if isinstance(form, np.ndarray) and form.dtype.kind in "OUT":
@@ -420,7 +420,6 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
     names = [getattr(getattr(frame, axis, None), "name", None) for axis in ("index", "columns")]
     if is_first:
         names[0], *columns = columns
-        frame = frame[columns]
     if not truths:
         raise ValueError(
             f"{start} is a frame without an index, so its first column must hold the true class; "
@@ -436,7 +435,7 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
             f"{start} is a frame whose axes are named {names}: it has the decision in its rows. "
             "Rows are the truth and columns the decision: pass its transpose, .T."
         )
-    return truths, columns, np.asarray(frame.to_numpy(), dtype=object)
+    return truths, columns, np.asarray(frame.to_numpy(), dtype=object)[:, int(is_first) :]
 
 
 # -- all forms ---------------------------------------------------------------------------------
