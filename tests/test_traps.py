@@ -166,10 +166,7 @@ def test_costs_are_a_keyword_in_every_method():
     assert {"fit", "predict", "predict_cost", "decide", "explain", "break_even", "score"} <= seen
 
 
-# -- 4: transposed matrices: tests/costs/test_costs.py (names of the axes)
-
-
-# -- 5: folds whose held-out rows are among the training rows
+# -- 4: folds whose held-out rows are among the training rows
 
 
 def test_overlapping_folds_are_refused():
@@ -282,12 +279,10 @@ def test_who_needs_classes_as_decisions_says_so(name):
 
 def test_rows_without_a_price_do_not_break_the_folds():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(400, 3)), rng.integers(2, size=400)
-    for seed in range(3):
-        price = np.zeros(400)
-        price[np.random.default_rng(seed).choice(400, 10, replace=False)] = 5.0
-        model = quick(ensemble=5, n_estimators=5, random_state=seed).fit(X, y, costs=price)
-        assert np.isfinite(model.predict_proba(X)).all()
+    X, y, price = rng.normal(size=(400, 3)), rng.integers(2, size=400), np.zeros(400)
+    price[rng.choice(400, 10, replace=False)] = 5.0
+    model = quick(ensemble=5, n_estimators=5).fit(X, y, costs=price)
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
 @pytest.mark.parametrize("make", [quick, MODELS["MinCost"], MODELS["AdaC2"]])
@@ -355,16 +350,12 @@ def test_every_door_takes_a_frame_of_fn_and_fp():
         assert model.decisions_.tolist() == [0, 1]
         np.testing.assert_array_equal(model.cost_matrix_, known.cost_matrix_)
         assert model.score(X, y, costs=costs) == known.score(X, y, costs=wanted)
-        if hasattr(model, "predict_proba"):
-            for method, more in (
-                ("predict", {}),
-                ("predict_cost", {}),
-                ("break_even", {"entry": "fn"}),
-            ):
-                one, other = getattr(model, method), getattr(known, method)
-                np.testing.assert_array_equal(
-                    one(X, costs=costs, **more), other(X, costs=wanted, **more)
-                )
+        methods = {"predict": {}, "predict_cost": {}, "break_even": {"entry": "fn"}}
+        for method, more in methods.items() if hasattr(model, "predict_proba") else ():
+            one, other = getattr(model, method), getattr(known, method)
+            np.testing.assert_array_equal(
+                one(X, costs=costs, **more), other(X, costs=wanted, **more)
+            )
 
 
 def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
@@ -395,30 +386,27 @@ def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
 # -- the order of the rows
 
 
+def shuffled(values):
+    """The forms that know which row a cost is of."""
+    tens = pd.Series(10.0, values.index)
+    yield from (frame_of(values), {"fn": values, "fp": 10}, per_row(fn=values, fp=10))
+    yield per_row(fn=values, fp=tens.sort_index())
+
+
 def test_costs_in_another_order_than_the_rows_are_aligned():
     X, y, value = churners()
     X.index = [f"c{i}" for i in range(len(X))]
     y = (y == "churn").astype(int)
-    by_row = pd.Series(value, X.index)
-    model, wanted = quick(), per_row(fn=value, fp=10)
-    model.fit(X, y, costs=wanted)
-    mixed = by_row.sample(frac=1, random_state=0)
-    frame = frame_of(mixed)
-    decided = model.predict(X, costs=wanted)
-    shuffled = [
-        frame,
-        {"fn": mixed, "fp": 10},
-        per_row(fn=mixed, fp=10),
-        per_row(fn=mixed, fp=pd.Series(10.0, X.index)),
-    ]
-    for costs in shuffled:
-        np.testing.assert_array_equal(model.predict(X, costs=costs), decided)
+    wanted, truth = per_row(fn=value, fp=10), pd.Series(y, X.index)
+    model = quick().fit(X, y, costs=wanted)
+    mixed, decided = pd.Series(value, X.index).sample(frac=1, random_state=0), model.predict(X)
+    for costs in shuffled(mixed):
+        np.testing.assert_array_equal(model.predict(X, costs=costs), model.predict(X, costs=wanted))
         assert model.score(X, y, costs=costs) == model.score(X, y, costs=wanted)
         again = quick().fit(X, y, costs=costs)
         np.testing.assert_array_equal(again.cost_matrix_, model.cost_matrix_)
         assert again.estimated_score_ == model.estimated_score_
-    truth = pd.Series(y, X.index)
-    for costs, plain in ((mixed, value), *((costs, wanted) for costs in shuffled)):
+    for costs, plain in ((mixed, value), *((costs, wanted) for costs in shuffled(mixed))):
         cost = total_cost(truth, decided, costs=plain)
         assert total_cost(truth, decided, costs=costs) == pytest.approx(cost)
     error = quick().fit(X, y, costs=mixed)
@@ -431,16 +419,14 @@ def test_costs_of_other_rows_are_refused():
     model = quick().fit(X, y, costs=per_row(fn=value, fp=10))
     later = pd.Series(value, np.arange(len(X)) + 1000)
     doubled = pd.Series(value, np.zeros(len(X), dtype=int))
-    for costs in (
-        *(later, doubled),
-        *(frame_of(later), {"fn": later, "fp": 10}, per_row(fn=later, fp=10)),
-    ):
-        with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
-            model.score(X, y, costs=costs)
-        with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
-            quick().fit(X, y, costs=costs)
-        with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
-            total_cost(pd.Series(y), y, costs=costs)
+    for costs in (later, doubled, *shuffled(later)):
+        for call in (
+            lambda costs: model.score(X, y, costs=costs),
+            lambda costs: quick().fit(X, y, costs=costs),
+            lambda costs: total_cost(pd.Series(y), y, costs=costs),
+        ):
+            with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
+                call(costs)
     with pytest.raises(ValueError, match="other or repeated"):
         per_row(fn=later, fp=X["value"])
     model.score(X, y, costs=later.to_numpy())  # the order is right
@@ -522,61 +508,28 @@ E = P @ C
 Y = np.arange(9) % 2
 OTHER = pd.DataFrame({"amount": np.arange(9.0)}, index=range(50, 59))
 RATE = decisions.Rate(1, given=1, at_least=0.5)
+PRICED = {"cost_matrix": {"fn": "amount", "fp": 1}, "X": OTHER}
 MISMATCHED = {
-    "proba on its side": (lambda: decisions.expected_cost(P.T, C), "'matrix' .* expected_cost"),
-    "matrix on its side": (lambda: decisions.expected_cost(P, C.T), r"\(2, d\).*got \(3, 2\)"),
-    "rate of other rows": (
-        lambda: decisions.allocate(E, constraints=RATE, proba=P[1:]),
-        r"'proba' .* shape \(9, k\)",
-    ),
-    "rate of no number": (
-        lambda: decisions.allocate(E, constraints=RATE, proba=P * np.nan),
-        "'proba' .* finite",
-    ),
-    "codes of no decision": (
-        lambda: decisions.explain(np.ones((9, 4)), C, codes=np.full(9, -1)),
-        r"'codes' .*0 to 2, got \[-1\]",
-    ),
-    "codes that are labels": (
-        lambda: snapshot(OTHER, P, C, codes=np.full(9, "a")),
-        r"'codes' .*got \['a'\]",
-    ),
-    "prices of other rows": (
-        lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
-        r"'prices' .*\(9, 3\).*got shape \(8, 3\)",
-    ),
-    "a limit in per cent": (lambda: decisions.rows_needed(5, 0.1), r"'limit' .*\(0, 1\)"),
-    "a gap among differences": (
-        lambda: metrics.corrected_t_test([1.0, np.nan, 2.0], 0.3),
-        "'differences' .* 1 that are not finite",
-    ),
-    "p-values as a table": (lambda: metrics.holm([[0.1, 0.2]]), r"'p_values' .*\(1, 2\)"),
-    "columns of other rows": (
-        lambda: total_cost(pd.Series(Y), Y, cost_matrix={"fn": "amount", "fp": 1}, X=OTHER),
-        "'X' parameter of total_cost must have the index",
-    ),
-    "groups of other rows": (
-        lambda: metrics.cost_by(OTHER["amount"], pd.Series(Y), Y),
-        "'groups' .* must have the index",
-    ),
-    "Costs on their side": (lambda: Costs([0, 1], C.T, list("abc")), r"\(2, 3\).*got \(3, 2\)"),
-    "truth of other rows": (
-        lambda: Costs([0, 1], np.ones((5, 2, 2))).known(Y),
-        r"as many rows as codes; got \(5, 2, 2\)",
-    ),
-    "decisions of other rows": (
-        lambda: Costs([0, 1], np.eye(2), codes=Y).paid([1]),
-        r"'decisions' .*\(9,\)",
-    ),
-    "decisions as labels": (
-        lambda: Costs(["a", "b"], np.eye(2), codes=Y).paid(["a"] * 9),
-        "not labels",
-    ),
+    "'matrix' .* expected_cost": lambda: decisions.expected_cost(P.T, C),
+    r"\(2, d\).*got \(3, 2\)": lambda: decisions.expected_cost(P, C.T),
+    r"'proba' .* shape \(9, k\)": lambda: decisions.allocate(E, constraints=RATE, proba=P[1:]),
+    "'proba' .* finite": lambda: decisions.allocate(E, constraints=RATE, proba=P * np.nan),
+    r"'codes' .*0 to 2, got \[-1\]": lambda: decisions.explain(E, C, codes=np.full(9, -1)),
+    r"'codes' .*got \['a'\]": lambda: snapshot(OTHER, P, C, codes=np.full(9, "a")),
+    r"'prices' .*\(9, 3\).*\(8, 3\)": lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
+    r"'limit' .*\(0, 1\)": lambda: decisions.rows_needed(5, 0.1),
+    "'differences' .* 1 that are": lambda: metrics.corrected_t_test([1.0, np.nan, 2.0], 0.3),
+    r"'p_values' .*\(1, 2\)": lambda: metrics.holm([[0.1, 0.2]]),
+    "'X' parameter of total_cost must have": lambda: total_cost(pd.Series(Y), Y, **PRICED),
+    "'groups' .* must have the index": lambda: metrics.cost_by(OTHER["amount"], pd.Series(Y), Y),
+    r"\(2, 3\).*got \(3, 2\)": lambda: Costs([0, 1], C.T, list("abc")),
+    r"as codes; got \(5, 2, 2\)": lambda: Costs([0, 1], np.ones((5, 2, 2))).known(Y),
+    r"'decisions' .*\(9,\)": lambda: Costs([0, 1], np.eye(2), codes=Y).paid([1]),
+    "not labels": lambda: Costs(["a", "b"], np.eye(2), codes=Y).paid(["a"] * 9),
 }
 
 
-@pytest.mark.parametrize("case", MISMATCHED)
-def test_arrays_that_do_not_belong_together_are_refused(case):
-    call, words = MISMATCHED[case]
+@pytest.mark.parametrize("words", MISMATCHED)
+def test_arrays_that_do_not_belong_together_are_refused(words):
     with pytest.raises(ValueError, match=words):
-        call()
+        MISMATCHED[words]()

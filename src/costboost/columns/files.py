@@ -412,7 +412,8 @@ def _spooled(stdin: IO[bytes]) -> Path:
 @cache
 def _scratch() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="costboost-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    owner = os.getpid()  # a process that was forked must leave it alone
+    atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
     return folder
 
 
