@@ -264,19 +264,6 @@ def test_decisions_are_columns(name):
     assert set(rows.predict(X)) <= {"accept", "review", "block"}
 
 
-@pytest.mark.parametrize("name", costboost.algorithms.__all__)
-def test_who_needs_classes_as_decisions_says_so(name):
-    X, y, _ = churners(200)
-    model = getattr(costboost, name)(ACTIONS, n_estimators=3)
-    takes = {"AdaMECClassifier", "AverageCostClassifier", "CostingClassifier"}
-    takes |= {"DSEClassifier", "GBSEClassifier", "LpCSBClassifier"}
-    if name in takes:
-        assert model.fit(X, y).decisions_.tolist() == ["accept", "review", "block"]
-    else:
-        with pytest.raises(ValueError, match=r"decides only for the classes.*CostBoostClassifier"):
-            model.fit(X, y)
-
-
 def test_rows_without_a_price_do_not_break_the_folds():
     rng = np.random.default_rng(0)
     X, y, price = rng.normal(size=(400, 3)), rng.integers(2, size=400), np.zeros(400)

@@ -236,14 +236,14 @@ def test_duplicated_and_reordered_columns():
     texts, _, y = drawn(0)
     model = fitted("CostBoost", texts, y)
     twice = pd.concat([texts, texts[["size"]]], axis=1)
-    with pytest.raises(ValueError, match="'size' appears 2 times"):
-        MODELS["CostBoost"]().fit(twice, y)
-    with pytest.raises(ValueError, match="'size' appears 2 times"):
-        model.predict(twice)
-    with pytest.raises(ValueError, match="same order"):
-        model.predict(texts[list(texts)[::-1]])
-    with pytest.raises(ValueError, match="unseen at fit time"):
-        model.predict(texts.assign(unknown=1))
+    for call, words in {
+        (lambda: MODELS["CostBoost"]().fit(twice, y)): "'size' appears 2 times",
+        (lambda: model.predict(twice)): "'size' appears 2 times",
+        (lambda: model.predict(texts[list(texts)[::-1]])): "same order",
+        (lambda: model.predict(texts.assign(unknown=1))): "unseen at fit time",
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            call()
 
 
 def test_parquet_and_memory_learn_the_same(tmp_path):

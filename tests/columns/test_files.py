@@ -76,27 +76,47 @@ def test_patterns_folders_streams_and_batches(
         assert open_source("-").read().height == N
 
 
-def test_files_that_are_not_there_or_not_what_they_seem(tmp_path: Path) -> None:
-    path = tmp_path / "payments.csv"
-    for content, message in ((b"", "is empty"), (b"\n\n", "is empty"), (b"a,b\n", "no rows")):
-        path.write_bytes(content)
-        with pytest.raises(TableError, match=message):
-            open_source(path).read()
-    FRAME.write_csv(path)
-    (tmp_path / "payments.costboost").touch()  # no table: it is never offered
-    with pytest.raises(TableError, match=r"no file .*payment\.csv.* Did you mean .*payments\.csv"):
-        open_source(tmp_path / "payment.csv")
-    for stranger in ("nofile.csv", "pay.csv"):
-        with pytest.raises(TableError, match=r"There is no file .*\.csv\.$"):
-            open_source(tmp_path / stranger)
-    with pytest.raises(TableError, match="No file matches"):
-        open_source(str(tmp_path / "*.parquet"))
-    (tmp_path / "fake.parquet").write_text("a,b\n1,2\n")
-    with pytest.raises(TableError, match="is not one"):
-        open_source(tmp_path / "fake.parquet")
-    (tmp_path / "other.csv").write_text("n,word\n1,a\n")
+# A file, what is asked for, and what is said of it.
+WRONG = {
+    "nothing": ("rows.csv", b"", {}, "is empty"),
+    "blank lines": ("rows.csv", b"\n\n", {}, "is empty"),
+    "only names": ("rows.csv", b"a,b\n", {}, "no rows"),
+    "another name": (
+        "rows.csv",
+        b"a,b\n1,2\n",
+        {"spec": "row.csv"},
+        r"row\.csv.* mean .*rows\.csv",
+    ),
+    "far name": ("rows.csv", b"a,b\n1,2\n", {"spec": "no.csv"}, r"There is no file .*\.csv\.$"),
+    "no table": ("rows.costboost", b"", {"spec": "row.csv"}, r"There is no file .*\.csv\.$"),
+    "pattern": ("rows.csv", b"a\n1\n", {"spec": "*.parquet"}, "No file matches"),
+    "empty folder": ("rows.costboost", b"", {"spec": "."}, "No CSV, Parquet, Arrow"),
+    "no Parquet": ("rows.parquet", b"a,b\n1,2\n", {}, "is not one"),
+    "twice": ("rows.csv", b'a,"b",b,,\n1,2,3,4,5\n', {}, "more than one column named 'b'"),
+    "twice, by ;": ("rows.csv", b'a;"b";b;;\n1,2,3,4,5\n', {}, "more than one column named 'b'"),
+    "delimiter": ("rows.csv", b"a;b\n1;\xe9\n", {"delimiter": "|"}, "looks like semicolon"),
+    "long delimiter": ("rows.csv", b"a;b\n1;2\n", {"delimiter": "::"}, "must be one character"),
+    "encoding": ("rows.csv", b"a;b\n1;\xe9\n", {"encoding": "utf-9"}, "one that Python knows"),
+    "utf-16": ("rows.csv", b"a;b\n1;\xe9\n", {"encoding": "utf-16"}, "not written in utf-16"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_files_that_are_not_what_they_seem(tmp_path: Path, case: str) -> None:
+    name, content, asked, words = WRONG[case]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError, match=words):
+        open_source(tmp_path / asked.pop("spec", name), **asked).read()
+
+
+def test_files_of_other_columns_or_kinds(tmp_path: Path) -> None:
+    FRAME.write_csv(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("n,word\n1,a\n")
     with pytest.raises(TableError, match="differ in the columns 'flag', 'when', 'y'"):
         open_source(str(tmp_path / "*.csv")).read()
+    (tmp_path / "c.jsonl").write_text('{"n": 1}\n')
+    with pytest.raises(TableError, match=r"files of several kinds: a\.csv \(csv\)"):
+        open_source(tmp_path)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -135,25 +155,6 @@ def test_wide_tables_long_fields_and_old_ends_of_lines(tmp_path: Path) -> None:
         path.write_bytes(f'a,b{end}1,"x, y"{end}2,z{end}'.encode())
         source = open_source(path)
         assert (source.newline, source.read().rows()) == (end, [("1", "x, y"), ("2", "z")])
-
-
-def test_names_that_occur_twice_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    for delimiter in ",;":
-        path.write_text(delimiter.join(["a", '"b"', "b", "", ""]) + "\n" + "1,2,3,4,5\n")
-        with pytest.raises(TableError, match="more than one column named 'b'"):
-            open_source(path)
-
-
-def test_wrong_delimiters_and_encodings_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_bytes("a;b\n1;é\n".encode("latin-1"))
-    with pytest.raises(TableError, match="looks like semicolon"):
-        open_source(path, delimiter="|")
-    with pytest.raises(TableError, match="--encoding must be one that Python knows"):
-        open_source(path, encoding="utf-9")
-    with pytest.raises(TableError, match="not written in utf-16"):
-        open_source(path, encoding="utf-16").read()
 
 
 # --- writing -----------------------------------------------------------------------------------

@@ -412,9 +412,13 @@ def _spooled(stdin: IO[bytes]) -> Path:
 @cache
 def _scratch() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="costboost-"))
-    owner = os.getpid()  # a process that was forked must leave it alone
-    atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
+    atexit.register(_remove, folder, os.getpid())
     return folder
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # and no process that was forked
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # --- writing -----------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats
+from costboost.costs.labels import nearest
 
 __all__ = ["Expression", "ExpressionError"]
 
@@ -221,13 +222,11 @@ class Expression:
 
     def _column(self, X: Any, name: str, is_text: bool, names: Sequence[Any]) -> AnyArray:
         if name not in names:
-            near = get_close_matches(name, [str(known) for known in names], n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}? " if near else ""
             shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
             has = f"has {shown}" if names else f"is a {type(X).__name__}; pass a data frame"
             raise ExpressionError(
-                f"The expression {self.text!r} names the column {name!r}, which X does not have: "
-                f"{hint}X {has}."
+                f"The expression {self.text!r} names the column {name!r}, which X does not have"
+                f"{nearest(name, names)} X {has}."
             )
         read = _texts if is_text else _numbers
         return read(X[name], f"The column {name!r} of the expression {self.text!r}")

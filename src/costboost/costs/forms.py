@@ -672,10 +672,9 @@ class Reader:
                 f"false alarm). Add {missing[0]!r}."
             )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
-        cells = np.empty((2, 2), dtype=object)
-        for key, truth, decision in (("tn", 0, 0), ("fp", 0, 1), ("fn", 1, 0), ("tp", 1, 1)):
-            cells[truth ^ 1 - p, decision ^ 1 - p] = mapping.get(key, 0.0)
-        return self._in_known_order(cells, self.classes)
+        yes, no = known[p], known[1 - p]
+        places = {"tp": (yes, yes), "fn": (yes, no), "fp": (no, yes), "tn": (no, no)}
+        return self._mapping({place: mapping.get(key, 0.0) for key, place in places.items()})
 
     # -- cells ----------------------------------------------------------------------------------
 
@@ -802,5 +801,4 @@ class Reader:
 def _holds_text(form: Any) -> bool:
     """Whether a matrix in an array or in lists has texts among its cells."""
     array = object_array(form)
-    is_matrix = array.dtype.kind in "OUT" and array.ndim == 2
-    return is_matrix and any(isinstance(x, str) for x in array.flat)
+    return array.ndim == 2 and any(isinstance(x, str) for x in array.flat)

@@ -253,15 +253,11 @@ class Costs:
         Costs
             The costs of all rows.
         """
-        first = parts[0]
-        codes = np.concatenate([part._truth for part in parts])
-        if first.matrix is None:
-            prices = np.concatenate([part.prices for part in parts])
-            return Costs(first.classes, None, first.decisions, codes=codes, prices=prices)
-        matrix = first.matrix
-        if matrix.ndim == 3:
-            matrix = np.concatenate([part.matrix for part in parts])
-        return Costs(first.classes, matrix, first.decisions, codes=codes, texts=first.texts)
+        given = {"codes": np.concatenate([part._truth for part in parts])}
+        if parts[0].is_per_row:
+            name = "prices" if parts[0].matrix is None else "matrix"
+            given[name] = np.concatenate([part._given for part in parts])
+        return parts[0]._with(**given)
 
     def __len__(self) -> int:
         if self.codes is None and not self.is_per_row:
