@@ -287,15 +287,15 @@ def _pieces(X: Any, y: Any) -> Iterator[tuple[str, AnyArray]]:
 # -- tables --------------------------------------------------------------------------------------
 
 
-def as_frame(columns: Mapping[str, Any], owner: str) -> pd.DataFrame:
-    """Columns as a pandas frame."""
+def as_frame(table: Mapping[str, Any] | list[dict[str, Any]], owner: str) -> pd.DataFrame:
+    """Columns, or rows, as a pandas frame."""
     try:
         import pandas as pd
     except ImportError as error:
         raise ImportError(
             f'{owner} returns a pandas frame: pip install "costboost[data]".'
         ) from error
-    return pd.DataFrame(dict(columns))
+    return pd.DataFrame(table)
 
 
 def is_missing(value: Any) -> bool:

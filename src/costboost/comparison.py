@@ -630,8 +630,7 @@ class Comparison:
 
     def to_frame(self) -> pd.DataFrame:
         """All rows as a pandas frame."""
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        return as_frame({name: [row.get(name) for row in self.rows] for name in names}, OWNER)
+        return as_frame(self.rows, OWNER)
 
     def scores(self, measure: str = "score") -> pd.DataFrame:
         """Means over the splits: a row per data set, a column per method; NaN where one failed.
@@ -893,16 +892,14 @@ def duel(rows: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:
     wide = pair.pivot_table(index=["data", "split"], columns="method", values="score")
     if not {ours, theirs} <= set(wide):
         wide = wide.reindex(columns=[ours, theirs])
-    found: dict[str, list[Any]] = {"data": [], "difference": [], "error": [], "p": []}
+    lines = []
     for data, gaps in (wide[ours] - wide[theirs]).dropna().groupby(level="data", sort=False):
-        sizes = rows[rows["data"] == data]
-        ratio, values = float(sizes["n_test"].sum() / sizes["n_train"].sum()), gaps.to_numpy()
-        line = (data, values.mean(), corrected_t_interval(values, ratio),
-                corrected_t_test(values, ratio))  # fmt: skip
-        for column, value in zip(found.values(), line, strict=True):
-            column.append(value)
-    found["p_holm"] = list(holm(found["p"]))
-    return as_frame(found, OWNER).set_index("data")
+        sizes, values = rows[rows["data"] == data], gaps.to_numpy()
+        ratio = float(sizes["n_test"].sum() / sizes["n_train"].sum())
+        error, p = corrected_t_interval(values, ratio), corrected_t_test(values, ratio)
+        lines.append({"data": data, "difference": values.mean(), "error": error, "p": p})
+    frame = as_frame(lines, OWNER).reindex(columns=["data", "difference", "error", "p"])
+    return frame.set_index("data").assign(p_holm=holm(frame["p"]))
 
 
 class Standing(NamedTuple):
@@ -948,10 +945,8 @@ def rank(costs: Mapping[str, Floats]) -> list[Standing]:
             if other not in groups and (other == leader or gap[other] - half[other] <= 0):
                 groups[other] = number
     gap, half = differences(order[0])
+    cost, low, high = paid.sum(axis=0), gap - half, gap + half
     return [
-        Standing(
-            names[j], float(paid[:, j].sum()), float(gap[j]), float(gap[j] - half[j]),
-            float(gap[j] + half[j]), groups[j],
-        )
+        Standing(names[j], float(cost[j]), float(gap[j]), float(low[j]), float(high[j]), groups[j])
         for j in order
-    ]  # fmt: skip
+    ]

@@ -107,19 +107,26 @@ def test_duel_counts_and_finds_the_significant_loss():
 # --- problems ---------------------------------------------------------------------------------
 
 
-def test_sampling_keeps_rare_classes():
+def test_rows_and_prices_of_a_problem(fraud, monkeypatch):
     y = np.repeat([0, 1, 2], [5000, 12, 4])
-    counts = np.bincount(y[sample(y, 100, seed=0)])
-    assert counts[0] == 100
-    assert counts[1:].tolist() == [10, 4]
-
-
-def test_ratio_is_on_the_rarer_class(fraud):
+    assert np.bincount(y[sample(y, 100, seed=0)]).tolist() == [100, 10, 4]  # rare classes stay
     split = draw(fraud, 0)
-    prices = price(Problem("pima", "ratio 5"), split)
-    assert prices.matrix.tolist() == [[0, 1], [5, 0]]
-    assert len(split.y_test) == 120
+    ratio = price(Problem("pima", "ratio 5"), split).matrix  # on the rarer class
+    assert ratio.tolist() == [[0, 1], [5, 0]] and len(split.y_test) == 120
     assert not np.isnan(problems.encoder().fit_transform(split.X_train)).any()
+    monkeypatch.setattr(problems, "MOST_ROWS", 50)
+    assert len(draw(fraud, 0).y_train) == pytest.approx(50, abs=10)
+    assert len(draw(Table(fraud.X, fraud.y, capped=False), 0).y_train) == 280
+
+
+def test_all_rows_of_a_set_are_another_set_with_the_same_problems():
+    names = ("adult", "adult (all rows)", "letter (all rows)")
+    few, full, letter = ([one.costs for one in problems_of(name)] for name in names)
+    assert few == full and letter == ["class frequency", "random symmetric"]
+    assert Problem("bankmarketing (all rows)", problems.KNOWN).is_development
+    assert not Problem("adult (all rows)", "ratio 2").is_development
+    with pytest.raises(ValueError, match="got 'letter'"):
+        problems_of("letter")
 
 
 # --- run and report ---------------------------------------------------------------------------
@@ -158,20 +165,6 @@ def test_a_failure_is_a_row_and_is_tried_again(small, tmp_path, monkeypatch):
         assert "broken" in errors["broken"]
     assert finished(path, *KEYS) == {("pima", "ratio 5", "0", RIVAL)}
     assert list(pd.read_csv(path)["method"]) == [RIVAL]
-
-
-def test_boosters_of_the_flagship_do_not_see_a_matrix(fraud):
-    split = draw(fraud, 0)
-    two, five = (
-        methods.family("CostBoost", ensemble=1, random_state=0, cost_matrix={"fn": r, "fp": 1}).fit(
-            split.X_train, split.y_train
-        )
-        for r in (2, 5)
-    )
-    costs = price(Problem("pima", "ratio 5"), split).matrix
-    np.testing.assert_array_equal(
-        two.predict(split.X_test, costs=costs), five.predict(split.X_test)
-    )
 
 
 # --- the report on rows made by hand ----------------------------------------------------------
@@ -312,31 +305,6 @@ def test_early_stopped_stops(engine):
     assert model.predict_proba(X).shape == (300, 2)
 
 
-# --- sets -------------------------------------------------------------------------------------
-
-
-def test_all_rows_of_a_set_are_another_set_with_the_same_problems():
-    full = [problem.costs for problem in problems_of("adult (all rows)")]
-    assert full == [problem.costs for problem in problems_of("adult")]
-    assert [problem.costs for problem in problems_of("letter (all rows)")] == [
-        "class frequency", "random symmetric",
-    ]  # fmt: skip
-    assert Problem("bankmarketing (all rows)", problems.KNOWN).is_development
-    assert not Problem("adult (all rows)", "ratio 2").is_development
-    with pytest.raises(ValueError, match="got 'letter'"):
-        problems_of("letter")
-
-
-def test_the_cap_is_lifted(fraud, monkeypatch):
-    monkeypatch.setattr(problems, "MOST_ROWS", 50)
-    assert len(draw(fraud, 0).y_train) == pytest.approx(50, abs=10)
-    whole = Table(fraud.X, fraud.y, capped=False)
-    assert len(draw(whole, 0).y_train) == 280
-
-
-# --- the runner -------------------------------------------------------------------------------
-
-
 def test_the_first_split_of_all_sets_comes_first(small, tmp_path, monkeypatch):
     idle = Method("idle", lambda fold: np.zeros(len(fold.X_test), int))
     monkeypatch.setitem(METHODS, "idle", idle)
@@ -346,21 +314,14 @@ def test_the_first_split_of_all_sets_comes_first(small, tmp_path, monkeypatch):
     assert order == [["wbc", 0], ["adult", 0], ["wbc", 1], ["adult", 1]]
 
 
-def test_processor_time_counts_children():
-    start = processor_seconds()
-    burn = "import time\nwhile time.process_time() < 0.3: pass"
+def test_time_is_that_of_the_processor():
+    start, burn = processor_seconds(), "import time\nwhile time.process_time() < 0.3: pass"
     subprocess.run([sys.executable, "-c", burn], check=True)
-    assert processor_seconds() - start > 0.25
-
-
-def test_waiting_does_not_use_up_a_time_limit():
+    assert processor_seconds() - start > 0.25  # children count
     with rivals.processor_clock():
         start = time.time()
         time.sleep(0.2)
-        assert time.time() - start < 0.15
-    start = time.time()
-    time.sleep(0.01)
-    assert time.time() - start >= 0.01
+        assert time.time() - start < 0.15  # waiting does not use up a time limit
 
 
 # --- trainings --------------------------------------------------------------------------------

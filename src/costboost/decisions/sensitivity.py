@@ -178,10 +178,11 @@ class Sensitivity:
         pandas.DataFrame
             One row per entry and factor.
         """
-        return as_frame(_columns(self.rows), "Sensitivity.to_frame")
+        return as_frame(self.rows, "Sensitivity.to_frame")
 
     def _repr_html_(self) -> str:
-        return html_table(_columns(self.rows), "What it costs if a stated cost is wrong.")
+        columns = {key: [row[key] for row in self.rows] for key in (self.rows or [{}])[0]}
+        return html_table(columns, "What it costs if a stated cost is wrong.")
 
 
 # An entry that may be wrong: its name, the cells that are multiplied by the factor, and those that
@@ -352,7 +353,3 @@ def _wrongs(
         else:
             found.append((entry, [entry_position(entry, names, actions, positive, owner)], []))
     return found
-
-
-def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    return {key: [row[key] for row in rows] for key in (rows[0] if rows else {})}
