@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from costboost.boosting import StopBoosting
+from costboost.boosting.classifiers import _held_out
 from helpers.algorithms import ALGORITHMS, CASES, DRAWS, OPTIONS, classes_of, make, matrix_of, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
@@ -71,6 +72,18 @@ def test_held_out_rows_are_not_trained_on(case):
     if case == "AdaC2Classifier":
         packed = make(case, n_estimators=20, **options).fit(sparse.csr_matrix(X), y)
         np.testing.assert_allclose(packed.decision_function(X), clf.decision_function(X))
+
+
+@pytest.mark.parametrize("case", ["AdaC2Classifier", "LpCSB adjusted"])
+def test_held_out_rows_count_by_their_weights(case):
+    X, y = noisy(case)
+    s = np.random.default_rng(0).integers(0, 9, len(y)).astype(float)
+    clf = make(case, prices(case), n_estimators=4, early_stopping=True, validation_fraction=0.4)
+    clf.fit(X, y, sample_weight=s)
+    held = _held_out(y, s > 0, 0.4, np.random.RandomState(0), "")
+    paid = [prices(case)[y, decided] for decided in clf.staged_predict(X)]
+    told = clf.evals_result_["decision"][0]["held_out"]["cost"][: clf.n_iter_]
+    np.testing.assert_allclose(told, [np.average(c[held], weights=s[held]) for c in paid])
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats, Ints
-from costboost.learners._kernels import histogram
+from costboost._typing import AnyArray, Floats
+from costboost.learners._kernels import assign_bins, histogram
 from costboost.learners.base import (
     Aim,
     ConstantRule,
@@ -47,13 +47,6 @@ def bin_edges(column: AnyArray, sample_weight: Floats, limit: Callable[[int], in
     return np.asarray(middles[np.unique(np.minimum(cuts, len(middles) - 1))])
 
 
-def _bins(column: AnyArray, edges: Floats) -> Ints:
-    """The bin of every value: the first edge not below it; NaN gets a bin of its own."""
-    bins = np.searchsorted(edges, column)
-    bins[np.isnan(column)] = len(edges) + 1
-    return bins
-
-
 class BinnedRows:
     """A matrix of bin numbers, feature by feature, and histograms over it."""
 
@@ -74,9 +67,9 @@ class BinnedRows:
         def bin_feature(j: int) -> Floats:
             column = np.ascontiguousarray(X[:, j])
             edges = bin_edges(column[sample], weight, limit)
-            self.bins[j] = _bins(column, edges)
+            assign_bins(column, edges, self.bins[j])
             if rows.watched is not None:
-                self.watched[j] = _bins(rows.watched[:, j], edges)
+                assign_bins(np.ascontiguousarray(rows.watched[:, j]), edges, self.watched[j])
             return edges
 
         self.edges: list[Floats] = self._each_feature(bin_feature)
@@ -217,7 +210,10 @@ class StepRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the rule, (n,)."""
-        return self.outputs[_bins(X[:, self.feature], self.edges)]
+        column = X[:, self.feature]
+        bins = np.searchsorted(self.edges, column)  # NaN falls behind the last edge
+        bins[np.isnan(column)] = len(self.edges) + 1
+        return self.outputs[bins]
 
     def importances(self, n_features: int) -> Floats:
         """The rule uses one feature, (d,)."""
