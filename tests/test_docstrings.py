@@ -1,9 +1,11 @@
-"""`help` of a public class or function names every parameter, and every fitted attribute."""
+"""What rooms export is documented in full: methods, parameters, fitted attributes."""
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import inspect
+import pkgutil
 import re
 
 import numpy as np
@@ -11,28 +13,38 @@ import pytest
 
 import costboost
 
-PACKAGES = (
-    *("costs", "datasets", "decisions", "files", "gbm", "learners", "losses", "metrics"),
-    *("monitor", "plots", "report", "columns", "wrappers"),
-)
+MODULES = [
+    importlib.import_module(name)
+    for _, name, _ in [
+        (None, "costboost", True),
+        *pkgutil.iter_modules(costboost.__path__, "costboost."),
+    ]
+    if not name.startswith(("costboost._", "costboost.cli"))
+]
 # What users meet but never build: rules of a fitted model, and what the loop tells a learner.
 MADE_INSIDE = {
-    *("Aim", "C45Tree", "Ensemble", "Fitted", "JointVotes", "LogRatio", "RowCosts", "Rows"),
+    *("Aim", "C45Tree", "Comparison", "Ensemble", "Fitted", "JointVotes", "LogRatio", "RowCosts"),
+    *("Rows", "SidedVoteScheme", "Step", "Trees", "VoteScheme"),
 }
+# Classes and functions that rooms export, by their full names.
+PUBLIC = {
+    f"{one.__module__}.{one.__qualname__}": one
+    for module in MODULES
+    for one in (getattr(module, name) for name in getattr(module, "__all__", ()))
+    if inspect.isfunction(one) or inspect.isclass(one)
+}
+BASES = ("costboost.boosting", "costboost.estimator", "costboost.dask")
+CLASSIFIERS = [
+    PUBLIC[name]
+    for name in sorted(PUBLIC)
+    if name.endswith("Classifier") and not name.startswith(BASES)
+]
 
 
-def public():
-    """Public classes and functions, by their full names."""
-    modules = [costboost, *(importlib.import_module(f"costboost.{name}") for name in PACKAGES)]
-    for module in modules:
-        for name in module.__all__:
-            one = getattr(module, name)
-            if name not in MADE_INSIDE and (inspect.isfunction(one) or inspect.isclass(one)):
-                yield f"{one.__module__}.{one.__qualname__}", one
-
-
-PUBLIC = dict(sorted(public()))
-CLASSIFIERS = [one for name, one in PUBLIC.items() if name.endswith("Classifier")]
+def test_modules_say_what_they_hold():
+    for module in MODULES:
+        exported = getattr(module, "__all__", ())
+        assert inspect.getdoc(module) and len(set(exported)) == len(exported), module.__name__
 
 
 def named(doc: str, section: str) -> set[str]:
@@ -42,19 +54,23 @@ def named(doc: str, section: str) -> set[str]:
     return {name.strip(" *") for line in lines for name in line.split(",")}
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_parameter_is_explained(name):
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_method_and_parameter_is_explained(name):
     one = PUBLIC[name]
-    try:
-        parameters = inspect.signature(one).parameters
-    except ValueError:  # warnings and errors take what Exception takes
-        return
-    if inspect.isclass(one) and issubclass(one, Exception):
-        return
-    wanted = {n for n in parameters if not n.startswith("_")} - {"args", "kwargs"}
     doc = inspect.getdoc(one) or ""
+    assert doc
+    methods = vars(one).items() if inspect.isclass(one) else ()
+    for attribute, value in methods:
+        is_code = inspect.isroutine(value) or isinstance(value, (property, classmethod))
+        if is_code and not attribute.startswith("_"):
+            method = value if isinstance(value, property) else getattr(one, attribute)
+            assert inspect.getdoc(method), attribute
+    is_error = inspect.isclass(one) and issubclass(one, Exception)
+    if one.__name__ in MADE_INSIDE or is_error or name.startswith("costboost.trees"):
+        return
+    wanted = {n for n in inspect.signature(one).parameters if not n.startswith("_")}
     told = named(doc, "Parameters") | named(doc, "Attributes") | named(doc, "Other Parameters")
-    assert wanted <= told, sorted(wanted - told)
+    assert wanted - {"args", "kwargs"} <= told, sorted(wanted - told)
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
@@ -68,3 +84,14 @@ def test_every_fitted_attribute_is_explained(kind):
     fitted = {n for n in vars(model) if n.endswith("_") and not n.startswith("_")}
     told = named(inspect.getdoc(kind), "Attributes")
     assert fitted <= told, sorted(fitted - told)
+
+
+@pytest.mark.parametrize("name", costboost.algorithms.__all__)
+def test_every_algorithm_cites_and_shows_itself(name):
+    C = getattr(costboost, name)
+    doc = inspect.getdoc(C)
+    for section in ("References", "Examples"):
+        assert f"{section}\n{'-' * len(section)}\n" in doc, f"{name} has no {section}"
+    assert "math:" in doc, f"{name} shows no equation"
+    assert doctest.DocTestParser().get_examples(doc)
+    assert name in doc
