@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost.costs.labels import parameter
-from costboost.costs.table import Costs
+from costboost.costs import Costs
 
 __all__ = ["class_frequency", "from_taxonomy", "random_symmetric"]
 
-Seed = int | np.random.Generator | np.random.RandomState | None
+_BRANCHES = (Mapping, list, tuple, set, frozenset, np.ndarray)
+Seed = int | np.random.Generator | None
 
 
 def class_frequency(y: ArrayLike, rng: Seed = None) -> Floats:
@@ -31,7 +31,7 @@ def class_frequency(y: ArrayLike, rng: Seed = None) -> Floats:
     """
     _, counts = np.unique(np.asarray(y), return_counts=True)
     highest = 1000.0 * counts[None, :] / counts[:, None]  # truth j in rows, decision i in columns
-    matrix = _generator(rng).uniform(0.0, highest)
+    matrix = np.random.default_rng(rng).uniform(0.0, highest)
     np.fill_diagonal(matrix, 0.0)
     return matrix
 
@@ -48,16 +48,9 @@ def random_symmetric(k: int, low: float = 1.0, high: float = 10.0, rng: Seed = N
            [6.7, 0. , 1.4],
            [3.4, 1.4, 0. ]])
     """
-    if k < 1:
-        raise ValueError(f"{parameter('k', 'random_symmetric')} must be at least 1, got {k}.")
-    if not low <= high:
-        raise ValueError(
-            f"{parameter('low', 'random_symmetric')} must not exceed high, got low={low} and "
-            f"high={high}. Exchange them."
-        )
     matrix = np.zeros((k, k))
     upper = np.triu_indices(k, 1)
-    matrix[upper] = _generator(rng).uniform(low, high, size=len(upper[0]))
+    matrix[upper] = np.random.default_rng(rng).uniform(low, high, size=len(upper[0]))
     return matrix + matrix.T
 
 
@@ -76,22 +69,19 @@ def from_taxonomy(tree: Any) -> Costs:
            [2., 0., 4.],
            [4., 4., 0.]])
     """
-    paths: dict[Any, tuple[int, ...]] = {}
-    for label, path in _leaves(tree, ()):
-        if label in paths:
-            raise ValueError(
-                f"{parameter('tree', 'from_taxonomy')} must hold each class once, got {label!r} "
-                "twice. Rename one of them."
-            )
-        paths[label] = path
-    if not paths:
-        raise ValueError(f"{parameter('tree', 'from_taxonomy')} holds no class, got {tree!r}.")
+    leaves = list(_leaves(tree, ()))
+    paths = dict(leaves)
+    if not paths or len(paths) < len(leaves):
+        raise ValueError(
+            "tree of from_taxonomy must hold at least one class, and each of them once; got "
+            f"{[label for label, _ in leaves]}."
+        )
     try:
         labels = sorted(paths)
     except TypeError as error:
         raise ValueError(
-            f"{parameter('tree', 'from_taxonomy')} must hold labels of one type, got "
-            f"{list(paths)}. Use only texts or only numbers."
+            "tree of from_taxonomy must hold labels of one type, only texts or only numbers; got "
+            f"{list(paths)}."
         ) from error
     members: dict[tuple[int, ...], list[int]] = {}
     for i, label in enumerate(labels):
@@ -108,20 +98,10 @@ def _leaves(tree: Any, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, 
     """Class labels of a tree with their paths, the branch numbers from the root."""
     if isinstance(tree, Mapping):
         for i, (name, branch) in enumerate(tree.items()):
-            empty = branch is None or (_is_branch(branch) and not len(branch))
+            empty = branch is None or (isinstance(branch, _BRANCHES) and not len(branch))
             yield from [(name, (*path, i))] if empty else _leaves(branch, (*path, i))
-    elif _is_branch(tree):
+    elif isinstance(tree, _BRANCHES):
         for i, branch in enumerate(tree):
             yield from _leaves(branch, (*path, i))
     else:
         yield tree, path
-
-
-def _is_branch(value: Any) -> bool:
-    return isinstance(value, (Mapping, list, tuple, set, frozenset, np.ndarray))
-
-
-def _generator(rng: Seed) -> np.random.Generator:
-    if isinstance(rng, np.random.RandomState):
-        return np.random.default_rng(rng.randint(2**31 - 1))
-    return np.random.default_rng(rng)

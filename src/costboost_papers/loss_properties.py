@@ -34,11 +34,12 @@ and makes the guess the uniform distribution: the laws are then those of H insid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
 from scipy.special import softmax
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
@@ -58,12 +59,20 @@ __all__ = [
 # --- losses as functions of truth, centred scores and cost matrix ---------------------------------
 
 
-@dataclass(frozen=True)
 class Reading:
     """Any loss as a function of truth z (n,), scores S (n, k) and cost matrices C (n, k, k)."""
 
-    loss: Any
-    simplex: bool = False  # the loss is one of class probabilities H = softmax(S)
+    def __init__(self, loss: Any, n_classes: int | None) -> None:
+        if not isinstance(loss, (BinaryLoss, MulticlassLoss)):
+            raise ValueError(
+                f"loss must be an instance of MulticlassLoss or BinaryLoss; got {loss!r}. Subclass "
+                "MulticlassLoss: it needs a value only."
+            )
+        self.loss, self.binary = loss, isinstance(loss, BinaryLoss)
+        self.k = n_classes or (2 if self.binary else 3)
+        if self.k < 2 or (self.binary and self.k > 2):
+            rule = f"2 for the binary loss {loss!r}" if self.binary else "at least 2"
+            raise ValueError(f"n_classes must be {rule}; got {n_classes!r}. Leave it out.")
 
     def value(self, z: Ints, S: Floats, C: Floats) -> Floats:
         return np.asarray(self.loss.value(*self._own(z, S, C)))
@@ -71,35 +80,15 @@ class Reading:
     def gradient(self, z: Ints, S: Floats, C: Floats) -> Floats:
         y, F, costs = self._own(z, S, C)
         G = np.asarray(self.loss.gradient(y, F, costs))
-        if isinstance(self.loss, BinaryLoss):
+        if self.binary:
             return np.stack([-G, G], axis=1)
-        return F * (G - np.einsum("nk,nk->n", G, F)[:, None]) if self.simplex else G
+        return F * (G - np.einsum("nk,nk->n", G, F)[:, None]) if self.loss.on_simplex else G
 
     def _own(self, z: Ints, S: Floats, C: Floats) -> tuple[AnyArray, Floats, Any]:
         """The arguments that the loss knows; a binary one has y, the margin and (C1, C2)."""
-        if isinstance(self.loss, BinaryLoss):
+        if self.binary:
             return np.where(z == 1, 1.0, -1.0), S[:, 1] - S[:, 0], (C[:, 1, 0], C[:, 0, 1])
-        return z, softmax(S, axis=1) if self.simplex else S, C[np.arange(len(z)), z]
-
-
-def read(loss: Loss, n_classes: int | None, simplex: bool | None) -> tuple[Reading, int]:
-    """The loss as a function of centred scores, and the number of classes."""
-    if isinstance(loss, BinaryLoss):
-        if n_classes not in (None, 2):
-            raise ValueError(
-                f"n_classes must be 2 for the binary loss {loss!r}; got {n_classes!r}. Leave it "
-                "out, or give a multi-class loss."
-            )
-        return Reading(loss), 2
-    if not isinstance(loss, MulticlassLoss):
-        raise ValueError(
-            f"loss must be an instance of MulticlassLoss or BinaryLoss; got {loss!r}. Subclass "
-            "MulticlassLoss: it needs a value only."
-        )
-    k = 3 if n_classes is None else n_classes
-    if k < 2:
-        raise ValueError(f"n_classes must be at least 2; got {k!r}. Leave it out for 3 classes.")
-    return Reading(loss, loss.on_simplex if simplex is None else simplex), k
+        return z, softmax(S, axis=1) if self.loss.on_simplex else S, C[np.arange(len(z)), z]
 
 
 class GammaPhi(MulticlassLoss):
@@ -141,20 +130,16 @@ def cost_matrices(costs: str | ArrayLike, n: int, k: int, rng: np.random.Generat
                 'costs must be "any", "symmetric", "unit", a cost matrix or a stack of them; got '
                 f"{costs!r}."
             )
-        C = np.concatenate(
-            [
-                np.ones((n // 10, k, k)),
-                rng.integers(1, 11, size=(n // 2 - n // 10, k, k)).astype(np.float64),
-                _wide(n - n // 2, k, rng),
-            ]
-        )
+        whole = rng.integers(1, 11, size=(n // 2 - n // 10, k, k)).astype(np.float64)
+        decades = 10.0 ** rng.uniform(-2.0, 2.0, size=(n - n // 2, k, k))
+        decades[rng.random(decades.shape) < 0.15] = 0.0
+        C = np.concatenate([np.ones((n // 10, k, k)), whole, decades])
         if costs == "symmetric":
             upper = np.triu(C, 1)
             C = upper + upper.transpose(0, 2, 1)
         C *= unit
         # A truth for which every decision is free has no right decision.
-        free = (C.sum(axis=2) == 0.0).any(axis=1)
-        C[free] = unit
+        C[(C.sum(axis=2) == 0.0).any(axis=1)] = unit
         return C
     given = np.atleast_3d(np.asarray(costs, dtype=np.float64).T).T
     if (
@@ -170,12 +155,6 @@ def cost_matrices(costs: str | ArrayLike, n: int, k: int, rng: np.random.Generat
             "each row its diagonal entry."
         )
     return np.resize(given, (n, k, k))
-
-
-def _wide(n: int, k: int, rng: np.random.Generator) -> Floats:
-    C = 10.0 ** rng.uniform(-2.0, 2.0, size=(n, k, k))
-    C[rng.random((n, k, k)) < 0.15] = 0.0
-    return C
 
 
 def class_probabilities(n: int, k: int, rng: np.random.Generator) -> Floats:
@@ -206,12 +185,9 @@ def _designs(k: int) -> Iterator[Floats]:
     for size in (3.0, 1.0, 0.1, 10.0):
         for gap in (1.0 / 3.0, 0.03, 0.9):
             for runners in range(1, max(k - 1, 2)):
-                S = np.full(k, 0.0)
-                S[0] = 1.0
-                S[1 : 1 + runners] = 1.0 - gap
-                rest = k - 1 - runners
-                if rest:
-                    S[1 + runners :] = -S.sum() / rest
+                S = np.zeros(k)
+                S[0], S[1 : 1 + runners] = 1.0, 1.0 - gap
+                S[1 + runners :] = -S.sum() / max(k - 1 - runners, 1)
                 S = size * S
                 yield np.round(S - S.mean(), 12)
 
@@ -253,12 +229,6 @@ class Witness:
             f"{_words(self.preferred)} risk {self.preferred_risk:.4g}"
         )
 
-    def __repr__(self) -> str:
-        inside = ", ".join(
-            f"{field.name}={_words(getattr(self, field.name))}" for field in fields(self)
-        )
-        return f"Witness({inside})"
-
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
@@ -282,33 +252,23 @@ def is_guess_averse(
     n_classes: int | None = None,
     *,
     costs: str | ArrayLike = "any",
-    simplex: bool | None = None,
     n_trials: int = 20_000,
     random_state: int = 0,
 ) -> Verdict:
     """Whether right decisions always lose less than a guess."""
     # The first half of the trials uses scores where violations are likely: a few runners-up close
     # behind the truth and the others far below, such as [3, 2, −5]. The second half is random.
-    reading, k = read(loss, n_classes, simplex)
-    rng = np.random.default_rng(random_state)
-    C = cost_matrices(costs, n_trials, k, rng)
-    z, S = deciding_scores(n_trials, k, rng)
+    reading, rng = Reading(loss, n_classes), np.random.default_rng(random_state)
+    C = cost_matrices(costs, n_trials, reading.k, rng)
+    z, S = deciding_scores(n_trials, reading.k, rng)
     return _always_less(reading, z, C, S, np.zeros_like(S))
 
 
-def is_c_calibrated(
-    loss: Loss,
-    n_classes: int | None = None,
-    *,
-    costs: str | ArrayLike = "any",
-    simplex: bool | None = None,
-    n_trials: int = 20_000,
-    random_state: int = 0,
-) -> Verdict:
+def is_c_calibrated(loss: Loss, n_trials: int = 20_000, random_state: int = 0) -> Verdict:
     """Whether every right decision loses less than every wrong one."""
-    reading, k = read(loss, n_classes, simplex)
-    rng = np.random.default_rng(random_state)
-    C = cost_matrices(costs, n_trials, k, rng)
+    reading, rng = Reading(loss, None), np.random.default_rng(random_state)
+    k = reading.k
+    C = cost_matrices("any", n_trials, k, rng)
     z, S = deciding_scores(n_trials, k, rng)
     # A wrong decision beside each right one: scores of another trial, led by another class.
     other = rng.permutation(n_trials)
@@ -334,7 +294,6 @@ def is_calibrated(
     n_classes: int | None = None,
     *,
     costs: str | ArrayLike = "any",
-    simplex: bool | None = None,
     n_trials: int = 500,
     random_state: int = 0,
 ) -> Verdict:
@@ -345,10 +304,9 @@ def is_calibrated(
     # up to rounding for differentiable losses that are convex in their scores or probabilities.
     # Trials whose minimiser was not found do not count; a loss with kinks, such as a hinge, has too
     # many of them and is refused. Rounding its corners helps, but may change the verdict.
-    reading, k = read(loss, n_classes, simplex)
-    rng = np.random.default_rng(random_state)
-    C = cost_matrices(costs, n_trials, k, rng)
-    eta = class_probabilities(n_trials, k, rng)
+    reading, rng = Reading(loss, n_classes), np.random.default_rng(random_state)
+    C = cost_matrices(costs, n_trials, reading.k, rng)
+    eta = class_probabilities(n_trials, reading.k, rng)
     expected = np.einsum("nz,nzj->nj", eta, C)
     best, second = np.sort(expected, axis=1)[:, :2].T
     problem = _Problem(reading, eta, C).rows(second - best > _NEAR_TIE * second)
@@ -367,19 +325,9 @@ def is_calibrated(
     return Verdict(True, None, len(S))
 
 
-def is_fisher_consistent(
-    loss: Loss,
-    n_classes: int | None = None,
-    *,
-    simplex: bool | None = None,
-    n_trials: int = 500,
-    random_state: int = 0,
-) -> Verdict:
+def is_fisher_consistent(loss: Loss, n_classes: int | None = None) -> Verdict:
     """Whether, with unit costs, the minimiser of the risk decides the most probable class."""
-    # This is `is_calibrated` with ``costs="unit"``.
-    return is_calibrated(
-        loss, n_classes, costs="unit", simplex=simplex, n_trials=n_trials, random_state=random_state
-    )
+    return is_calibrated(loss, n_classes, costs="unit")
 
 
 # --- the least risk -------------------------------------------------------------------------------
@@ -490,8 +438,6 @@ class _Problem:
     def _least(self, decision: int, start: Floats) -> tuple[Floats, float, bool]:
         """The least risk of a single trial where ``decision`` has (or shares) the largest score."""
         # The scores, their risk, and whether the first-order conditions hold there.
-        from scipy.optimize import minimize  # slow to import, and needed here alone
-
         others = np.delete(np.arange(len(start)), decision)
 
         def scores(behind: Floats) -> Floats:

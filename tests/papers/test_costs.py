@@ -9,9 +9,6 @@ import pytest
 from costboost.costs import Costs
 from costboost_papers.costs import class_frequency, from_taxonomy, random_symmetric
 
-ABC = ["a", "b", "c"]
-M3 = np.array([[0.0, 1.0, 2.0], [3.0, 0.5, 4.0], [5.0, 6.0, -1.0]])
-
 
 def test_class_frequency():
     y = np.repeat(["a", "b", "c"], [70, 20, 10])
@@ -30,10 +27,6 @@ def test_random_symmetric():
     off = matrix[~np.eye(5, dtype=bool)]
     assert ((off >= 1) & (off <= 10)).all()
     assert len(np.unique(off)) == 10
-    with pytest.raises(ValueError, match="must not exceed high"):
-        random_symmetric(3, 2, 1)
-    with pytest.raises(ValueError, match="at least 1"):
-        random_symmetric(0, 1, 2)
 
 
 def test_taxonomy():
@@ -45,13 +38,15 @@ def test_taxonomy():
     costs = from_taxonomy(tree)
     assert costs.classes.tolist() == ["acropora", "macro", "porites", "sand", "soft", "turf"]
     D = pd.DataFrame(costs.matrix, costs.classes, costs.classes)
-    assert D.loc["acropora", "porites"] == 2
-    assert D.loc["acropora", "soft"] == 3
-    assert D.loc["acropora", "turf"] == 5
-    assert D.loc["soft", "sand"] == 3
-    assert D.loc["turf", "macro"] == 2
-    np.testing.assert_array_equal(costs.matrix, costs.matrix.T)
-    np.testing.assert_array_equal(costs.matrix.diagonal(), 0)
+    for one, other, distance in (
+        ("acropora", "porites", 2),
+        ("acropora", "soft", 3),
+        ("acropora", "turf", 5),
+        ("soft", "sand", 3),
+        ("turf", "macro", 2),
+        ("sand", "sand", 0),
+    ):
+        assert D.loc[one, other] == D.loc[other, one] == distance
 
 
 def test_taxonomy_is_a_metric_and_serves_as_cost_matrix():
@@ -64,7 +59,7 @@ def test_taxonomy_is_a_metric_and_serves_as_cost_matrix():
 
 @pytest.mark.parametrize(
     ("tree", "message"),
-    [(["a", ["a"]], "'a' twice"), ([], "no class"), (["a", 1], "labels of one type")],
+    [(["a", ["a"]], "each of them once"), ([], "one class"), (["a", 1], "labels of one type")],
 )
 def test_taxonomy_errors(tree, message):
     with pytest.raises(ValueError, match=message):
