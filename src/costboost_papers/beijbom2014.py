@@ -92,16 +92,11 @@ def _claims(
             "Ls or Lt as good as a guess-averse loss",
             test,
             guess,
-            said=(
-                "“according to the average ranks, all algorithms based on guess-averse losses had "
-                "significantly better performance” (section 5.1); “were significantly outperformed "
-                "by the guess-averse methods” (section 5.2)"
-            ),
-            limit=(
-                "significance is the paper's word, here the critical difference of ranks or the "
-                "t-test: an interval above 0 is for it, one below 1 rank or 5 % of the risk "
-                "against it"
-            ),
+            said="“according to the average ranks, all algorithms based on guess-averse losses "
+            "had significantly better performance” (section 5.1); “were significantly "
+            "outperformed by the guess-averse methods” (section 5.2)",
+            limit="significance is the paper's word, here the critical difference of ranks or the "
+            "t-test: an interval above 0 is for it, one below 1 rank or 5 % of the risk against it",
         ),
         Conclusion(
             "GLL outperforms the other guess-averse losses.",
@@ -110,11 +105,9 @@ def _claims(
             first,
             "P-MCBoost follows the same costs by the Bayes rule; likely GLL, which is not "
             "calibrated, gains on it only where its posteriors are poor.",
-            said=(
-                "“consistently outperformed the alternative guess-averse boosting algorithms by a "
-                "large margin” (section 5.1); “achieving the lowest classification risks” (section "
-                "5.2)"
-            ),
+            said="“consistently outperformed the alternative guess-averse boosting algorithms by "
+            "a large margin” (section 5.1); “achieving the lowest classification risks” (section "
+            "5.2)",
             limit=limit,
         ),
     ]
@@ -185,10 +178,8 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             "another guess-averse method with a higher risk",
             test,
             below([(name, "MCBoost") for name in AVERSE if name != "MCBoost"]),
-            said=(
-                "“Among the guess-averse methods, cost-insensitive MCBoost was again the weakest, "
-                "with a classification risk of ≈ 0.66” (section 5.2)"
-            ),
+            said="“Among the guess-averse methods, cost-insensitive MCBoost was again the "
+            "weakest, with a classification risk of ≈ 0.66” (section 5.2)",
             limit=WORTHWHILE,
         ),
         Conclusion(
@@ -204,11 +195,9 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             "risks in another order",
             test,
             below(_MACHINES),
-            said=(
-                "“SVM-MC and SVM-OVA were stronger, achieving a classification risk ≈ 0.64. "
-                "Nevertheless, their performance was weaker than those of GLL-MCBoost and "
-                "SVM-CSMC” (section 5.2)"
-            ),
+            said="“SVM-MC and SVM-OVA were stronger, achieving a classification risk ≈ 0.64. "
+            "Nevertheless, their performance was weaker than those of GLL-MCBoost and SVM-CSMC” "
+            "(section 5.2)",
             limit=WORTHWHILE,
         ),
         Conclusion(
@@ -218,10 +207,8 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             alike("GLL", SVMS[2]),
             "Boosted lines of one feature at a time are one linear score; which of two ways to fit "
             "it is better depends on the set.",
-            said=(
-                "“These methods had similar performance, achieving the lowest classification risks "
-                "of ≈ 0.62” (section 5.2)"
-            ),
+            said="“These methods had similar performance, achieving the lowest classification "
+            "risks of ≈ 0.62” (section 5.2)",
             limit=SAME,
         ),
     ]
@@ -526,10 +513,8 @@ class Figure3(Item):
                 "a loss at G below that of a guess",
                 "Exact: loss at G above that of a guess",
                 [exact("a) Ls", "G", 1.0)],
-                said=(
-                    "“Point G correspondent to score vector [3, 2, −5] violates the guess-averse "
-                    "property” (figure 3)"
-                ),
+                said="“Point G correspondent to score vector [3, 2, −5] violates the guess-averse "
+                "property” (figure 3)",
                 limit=EXACT,
             ),
             Conclusion(
@@ -537,10 +522,8 @@ class Figure3(Item):
                 "a right decision that loses as much as a guess",
                 "Exact on the grid: 1 less twice the share of right decisions that lose as much",
                 averse,
-                said=(
-                    "“the guess-averse constraint is met for all points” (figure 3b); “the loss is "
-                    "still guess-averse” (section 4.1, for figure 3c)"
-                ),
+                said="“the guess-averse constraint is met for all points” (figure 3b); “the loss "
+                "is still guess-averse” (section 4.1, for figure 3c)",
                 limit=EXACT,
             ),
             Conclusion(
@@ -548,10 +531,8 @@ class Figure3(Item):
                 "a loss at H above that of a guess",
                 "Exact: loss of a guess above that at H",
                 [exact("c) GLL, costs 1 and 10", "H", -1.0)],
-                said=(
-                    "“while the point H = [1.5, 2, −3.5] is clearly outside S1, it has lower loss "
-                    "than the origin” (section 4.1)"
-                ),
+                said="“while the point H = [1.5, 2, −3.5] is clearly outside S1, it has lower "
+                "loss than the origin” (section 4.1)",
                 limit=EXACT,
             ),
         ]

@@ -75,10 +75,8 @@ def _close(kept: Kept, metric: str, tree: str) -> Conclusion:
         "searches. Where both decide every row alike, nothing is learnt about the claim.",
         own=(metric, tree) == ("best f", "C4.5"),
         said="“The F-measures for AdaCost and the gradient procedure are close” (section 4)",
-        limit=(
-            "3.3 points: the largest of the four printed differences, which the paper calls close, "
-            "is 3.27"
-        ),
+        limit="3.3 points: the largest of the four printed differences, which the paper calls "
+        "close, is 3.27",
     )
 
 

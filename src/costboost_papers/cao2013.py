@@ -149,10 +149,8 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             "AsyB's vote counts the costs a second time and soon is not positive, which ends it; "
             f"full Newton steps overfit, and a tenth of them ({SHRUNK}) mends most of it.",
             **rest,
-            said=(
-                "“与其他代价敏感 Boosting 算法相比,AsyB 和 AsyBL 稳定地具有更低的错分类代价”, "
-                "steadily lower costs than the others (section 3.2)"
-            ),
+            said="“与其他代价敏感 Boosting 算法相比,AsyB 和 AsyBL 稳定地具有更低的错分类代价”, "
+            "steadily lower costs than the others (section 3.2)",
             limit=MOST,
         ),
         Conclusion(
@@ -161,10 +159,8 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             test,
             below(("AdaBoostC", rival) for rival in HEURISTIC if rival != "AdaCost"),
             **rest,
-            said=(
-                "“结果甚至好于 AdaC 与 CSB 这样特别设计的代价敏感 Boosting 算法”, even better than "
-                "AdaC and CSB (section 3.2)"
-            ),
+            said="“结果甚至好于 AdaC 与 CSB 这样特别设计的代价敏感 Boosting 算法”, even better "
+            "than AdaC and CSB (section 3.2)",
             limit=MOST,
         ),
         Conclusion(
@@ -182,10 +178,8 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             test,
             below([("AdaC1", "AdaC2"), ("AdaC1", "AdaC3")]),
             **rest,
-            said=(
-                "“在 AdaC 系列算法中,AdaC1 效果比 AdaC2 和 AdaC3 效果更好”, AdaC1 is better than "
-                "AdaC2 and AdaC3 (section 3.2)"
-            ),
+            said="“在 AdaC 系列算法中,AdaC1 效果比 AdaC2 和 AdaC3 效果更好”, AdaC1 is better than "
+            "AdaC2 and AdaC3 (section 3.2)",
             limit=MOST,
         ),
         Conclusion(
@@ -194,11 +188,9 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             f"Sign test over the {len(SETS)} sets, {trees}: share of sets with specificity below ½",
             collapsed,
             **rest,
-            said=(
-                "“Recall 指标常常为 1,但 Precision 指标却很低 … 将所有样本不加选择地分为正类”, "
-                "recall is often 1 and precision low: all rows are called positive without "
-                "selection (section 3.2)"
-            ),
+            said="“Recall 指标常常为 1,但 Precision 指标却很低 … 将所有样本不加选择地分为正类”, "
+            "recall is often 1 and precision low: all rows are called positive without selection "
+            "(section 3.2)",
             limit=OFTEN,
         ),
     ]
@@ -225,10 +217,8 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             test,
             [fall(name, part) for part in ("train", "test") for name in NEW],
             own=own,
-            said=(
-                "“训练样本集与检测样本机上错分类代价随着迭代的进行呈指数速率下降”, the cost falls "
-                "at an exponential rate in training and test (section 3.3)"
-            ),
+            said="“训练样本集与检测样本机上错分类代价随着迭代的进行呈指数速率下降”, the cost "
+            "falls at an exponential rate in training and test (section 3.3)",
             limit=WORTHWHILE,
         ),
         Conclusion(
@@ -237,10 +227,8 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             test,
             [fall(name) for name in FALLING],
             own=own,
-            said=(
-                "“AdaBoost,AdaC1,Asymmetric Boosting,Asymmetric LogitBoost 算法也能对错分类代价进行"
-                "提升”, these lower the cost too (section 3.3)"
-            ),
+            said="“AdaBoost,AdaC1,Asymmetric Boosting,Asymmetric LogitBoost 算法也能对错分类代价进"
+            "行提升”, these lower the cost too (section 3.3)",
             limit=WORTHWHILE,
         ),
         Conclusion(
@@ -261,10 +249,8 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             test.replace("is gone", "is added"),
             [fall(name, sign=-1.0, least=0.0) for name in COLLAPSING],
             own=own,
-            said=(
-                "“错分类代价甚至出现不下降反而升高的现象”, the cost even rises in place of falling "
-                "(section 3.3)"
-            ),
+            said="“错分类代价甚至出现不下降反而升高的现象”, the cost even rises in place of "
+            "falling (section 3.3)",
             limit="an interval above 0 is for it, one below 0 against it",
         ),
     ]
@@ -289,10 +275,8 @@ def judge_boundaries(item: GaussianBoundaries, summary: pd.DataFrame) -> list[Co
                 [near(*entry) for entry in entries if entry[0] in NEW],
                 "Full Newton steps on trees overfit 1400 overlapping points; a tenth of the step "
                 "mends most of it.",
-                said=(
-                    "“调整代价因子, AsyB 和 AsyBL 算法始终能够较好地逼近代价敏感的贝叶斯决策”, "
-                    "both approach the Bayes decision well whatever the cost factor (section 3.1)"
-                ),
+                said="“调整代价因子, AsyB 和 AsyBL 算法始终能够较好地逼近代价敏感的贝叶斯决策”, "
+                "both approach the Bayes decision well whatever the cost factor (section 3.1)",
                 limit=CLOSENESS,
             )
         ]
@@ -302,10 +286,8 @@ def judge_boundaries(item: GaussianBoundaries, summary: pd.DataFrame) -> list[Co
             f"a cost more than {NEAR:.0%} above that of the Bayes decision",
             test,
             [near(*entry) for entry in entries if entry[0] in ("AdaBoostC", "AsyBoosting")],
-            said=(
-                "“AdaBoostC,Asymmetric Boosting 算法对代价敏感贝叶斯决策边界近似较好”, these two "
-                "approximate the Bayes boundary well (section 1)"
-            ),
+            said="“AdaBoostC,Asymmetric Boosting 算法对代价敏感贝叶斯决策边界近似较好”, these two "
+            "approximate the Bayes boundary well (section 1)",
             limit=CLOSENESS,
         ),
         Conclusion(
@@ -313,11 +295,9 @@ def judge_boundaries(item: GaussianBoundaries, summary: pd.DataFrame) -> list[Co
             f"a cost less than {NEAR:.0%} above that of the Bayes decision",
             test.replace("room to", "distance above"),
             [near(*entry, wanted=False) for entry in entries if entry[0] in HEURISTIC],
-            said=(
-                "“除此之外的算法求得的分类器的决策边界与最优贝叶斯决策都相差较大 … 过度地聚焦于高代"
-                "价样本”, the others differ much from it and focus on the costly class too much "
-                "(section 1)"
-            ),
+            said="“除此之外的算法求得的分类器的决策边界与最优贝叶斯决策都相差较大 … 过度地聚焦于高"
+            "代价样本”, the others differ much from it and focus on the costly class too much "
+            "(section 1)",
             limit=CLOSENESS,
         ),
     ]

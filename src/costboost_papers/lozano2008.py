@@ -177,10 +177,8 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             test,
             below_parts(costs, [("p=1", "AdaCost"), ("p=1", "CSB2")]),
             **rest,
-            said=(
-                "“the generalized costing algorithm for the linear loss function compares "
-                "favorably against AdaCost and CSB2” (section 1)"
-            ),
+            said="“the generalized costing algorithm for the linear loss function compares "
+            "favorably against AdaCost and CSB2” (section 1)",
             limit=MOST,
         ),
         Conclusion(
@@ -189,14 +187,10 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             test.replace("costs less", "does not cost less"),
             [Part.share(*of_one).turned()],
             **rest,
-            said=(
-                "“does not out-perform AdaBoost with cost-sensitive weight initialization” "
-                "(section 1), “does not consistently outperform AdaBoost” (section 5)"
-            ),
-            limit=(
-                "to outperform consistently would be three quarters of the sets: an interval below "
-                "that is for the claim, one above half against it"
-            ),
+            said="“does not out-perform AdaBoost with cost-sensitive weight initialization” "
+            "(section 1), “does not consistently outperform AdaBoost” (section 5)",
+            limit="to outperform consistently would be three quarters of the sets: an interval "
+            "below that is for the claim, one above half against it",
         ),
         Conclusion(
             "Higher norms (p = 2 to 5) strictly out-perform AdaBoost.M2, AdaCost and CSB2.",
@@ -205,10 +199,8 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             below_parts(costs, [(ours, rival) for ours in NORMS[1:] for rival in RIVALS]),
             _WHY_NOT_ONE,
             **rest,
-            said=(
-                "“the variants with higher order p-norm loss functions, including squared loss, "
-                "strictly out-perform all three of the comparison methods” (section 1)"
-            ),
+            said="“the variants with higher order p-norm loss functions, including squared loss, "
+            "strictly out-perform all three of the comparison methods” (section 1)",
             limit=MOST,
         ),
         Conclusion(
@@ -217,10 +209,8 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             f"{_SETS[:34]} with a falling line of log cost over p = 2 to 5, {trees}",
             [Part.share("falling from p=2 to p=5", falls, *MANY)],
             **rest,
-            said=(
-                "“for many datasets, the performance continues to improve for higher values of p” "
-                "(section 5)"
-            ),
+            said="“for many datasets, the performance continues to improve for higher values of "
+            "p” (section 5)",
             limit=OFTEN,
         ),
         Conclusion(

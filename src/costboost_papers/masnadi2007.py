@@ -127,10 +127,8 @@ def judge_figure2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "A histogram's crossing is as sharp as its bins, which are wide in the tails, where "
             "large cost ratios put the boundary; a line has no such limit, but needs more Newton "
             "steps when the costs are far apart.",
-            said=(
-                "“It is clear that both Real and LogitBoost produce accurate cost-sensitive "
-                "detectors” (section 5.1)"
-            ),
+            said="“It is clear that both Real and LogitBoost produce accurate cost-sensitive "
+            "detectors” (section 5.1)",
             limit=NEARNESS,
         ),
         Conclusion(
@@ -143,10 +141,8 @@ def judge_figure2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             ],
             "A vote of five stumps takes few values, so its sign changes at one of a few "
             "thresholds.",
-            said=(
-                "“The difficulties of AdaBoost are due to the restriction of the predictor to a "
-                "combination of binary functions” (section 5.1)"
-            ),
+            said="“The difficulties of AdaBoost are due to the restriction of the predictor to a "
+            "combination of binary functions” (section 5.1)",
             limit=NEARNESS,
         ),
     ]
@@ -184,10 +180,8 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "AdaC1's first stump ignores the costs and its vote outweighs the later ones. "
             "AdaCost's initial weights carry the costs here, as published: a large training cost "
             "leaves it with one constant rule (x* = -4) and a small one moves it.",
-            said=(
-                "“never produced any solutions other than the cost-insensitive optimal x* = 0” "
-                "(section 5.1)"
-            ),
+            said="“never produced any solutions other than the cost-insensitive optimal x* = 0” "
+            "(section 5.1)",
             limit=NEARNESS,
         ),
         Conclusion(
@@ -207,10 +201,8 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             f"a distance that stays below {GOOD}",
             f"{far}, above {GOOD}",
             never_good(("CSB1", "CSB2")),
-            said=(
-                "“showed some tendency to converge to the right solution, but were really not able "
-                "to” (section 5.1)"
-            ),
+            said="“showed some tendency to converge to the right solution, but were really not "
+            "able to” (section 5.1)",
             limit=NEARNESS,
         ),
         Conclusion(
@@ -223,10 +215,8 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             ],
             "Few stumps have a say, so the crossing is one of their thresholds, and the training "
             "cost moves it.",
-            said=(
-                "“Only cost-sensitive AdaBoost was able to consistently converge to a good "
-                "solution in the allotted number of iterations” (section 5.1)"
-            ),
+            said="“Only cost-sensitive AdaBoost was able to consistently converge to a good "
+            "solution in the allotted number of iterations” (section 5.1)",
             limit=NEARNESS,
         ),
         Conclusion(
@@ -239,10 +229,8 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             ],
             "Two stumps have two thresholds between them, and with Ĉ1 = 4.7 neither is near the "
             "printed crossing: that figure cannot be reproduced.",
-            said=(
-                "“x* = −1.4993 when C1 = 20 in two iterations, and x* = −0.7352 when C1 = 5 in "
-                "four iterations” (section 5.1)"
-            ),
+            said="“x* = −1.4993 when C1 = 20 in two iterations, and x* = −0.7352 when C1 = 5 in "
+            "four iterations” (section 5.1)",
             limit=NEARNESS,
         ),
         Conclusion(
@@ -256,10 +244,8 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
                 as_printed("AdaC1", "C1=5", "threshold of rule 2", -0.9186),
             ],
             "The second threshold jumps between both sides of 0 from sample to sample.",
-            said=(
-                "“the first two weak learners had threshold of 0.0152 and −0.9186 but the "
-                "corresponding values of α were 0.9056 and 0.2404” (section 5.1)"
-            ),
+            said="“the first two weak learners had threshold of 0.0152 and −0.9186 but the "
+            "corresponding values of α were 0.9056 and 0.2404” (section 5.1)",
             limit=NEARNESS,
         ),
         Conclusion(
@@ -278,11 +264,9 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             ],
             "Only a loss whose minimiser is the Bayes rule needs no search. AdaBoost started from "
             "cost-proportional weights has one too, and is not among the paper's rivals.",
-            said=(
-                "“the new algorithms are far superior than those previously available”; but also "
-                "“only CSB1 and CSB2 achieved performance comparable to that of cost-sensitive "
-                "AdaBoost” (section 5.1)"
-            ),
+            said="“the new algorithms are far superior than those previously available”; but also "
+            "“only CSB1 and CSB2 achieved performance comparable to that of cost-sensitive "
+            "AdaBoost” (section 5.1)",
             limit=NEARNESS,
         ),
     ]
@@ -310,14 +294,10 @@ def judge_table2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
                 "rows. Fewer rounds spare them, and lines of one feature, CS-LogitBoost's, do not "
                 "fit so closely.",
                 **rest,
-                said=(
-                    "“All new algorithms have a median loss smaller than those in the literature” "
-                    "(section 5.2)"
-                ),
-                limit=(
-                    "ranks in place of medians, which have no test: an interval above 0 is for it, "
-                    "one below 1 rank against it"
-                ),
+                said="“All new algorithms have a median loss smaller than those in the "
+                "literature” (section 5.2)",
+                limit="ranks in place of medians, which have no test: an interval above 0 is for "
+                "it, one below 1 rank against it",
             ),
             Conclusion(
                 "Each new algorithm is below all earlier ones on 60 to 90 % of the sets.",
@@ -328,10 +308,8 @@ def judge_table2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
                 "seven noisy figures is low: most sets have fewer than 400 rows.",
                 **rest,
                 said="“outperform all of them in 60 to 90% of the datasets” (section 5.2)",
-                limit=(
-                    "an interval above half of the sets is for it, one below 60 %, the paper's "
-                    "lowest share, against it"
-                ),
+                limit="an interval above half of the sets is for it, one below 60 %, the paper's "
+                "lowest share, against it",
             ),
             Conclusion(
                 "CS-RealBoost is the best on 7 of 10 sets, CS-LogitBoost on the other 3.",
@@ -342,14 +320,10 @@ def judge_table2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
                 "or how many rounds were run, and on sets of this size CS-RealBoost depends on all "
                 "three.",
                 **rest,
-                said=(
-                    "“is the top performer in 7/10 datasets. Cost-sensitive LogitBoost achieves "
-                    "the best performance in the remaining three” (section 5.2)"
-                ),
-                limit=(
-                    "an interval above half of the sets is for it, one below 70 % (CS-RealBoost) "
-                    "or 90 % (one of the two) against it"
-                ),
+                said="“is the top performer in 7/10 datasets. Cost-sensitive LogitBoost achieves "
+                "the best performance in the remaining three” (section 5.2)",
+                limit="an interval above half of the sets is for it, one below 70 % "
+                "(CS-RealBoost) or 90 % (one of the two) against it",
             ),
         ]
     table = by_set(summary, HEAD)

@@ -266,15 +266,11 @@ def verdicts(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "Once the training rows are separated, a large Ĉ1 works the wrong way: exp(-Ĉ1 F) is "
             "small for a face at a small F already, while others need a large -F, so the boundary "
             "moves towards the faces.",
-            said=(
-                "“detectors trained with larger Ĉ1 perform better when f is larger, while smaller "
-                "Ĉ1 lead to best performance when ε weighs the two errors more equally” (section "
-                "5.2)"
-            ),
-            limit=(
-                "an interval above 0 is for it, one below a doubling of the best Ĉ1 from f = 10 to "
-                "100 against it; the paper's Ĉ1 go from 1.2 to 1000"
-            ),
+            said="“detectors trained with larger Ĉ1 perform better when f is larger, while "
+            "smaller Ĉ1 lead to best performance when ε weighs the two errors more equally” "
+            "(section 5.2)",
+            limit="an interval above 0 is for it, one below a doubling of the best Ĉ1 from f = 10 "
+            "to 100 against it; the paper's Ĉ1 go from 1.2 to 1000",
         ),
         *_judge(kept, dataset, minimum, "on the tested windows, as in the paper", count, True),
         *_judge(kept, dataset, halves, "on the other half of them", count, False),
@@ -324,13 +320,10 @@ def _judge(
             "never counts more in the next round. CSB1's weights fall by exp(-1) where a rule is "
             "right, whatever its vote, which is enough to make later rules differ.",
             own,
-            said=(
-                "“Methods that do not use α in the weight update rule (CSB0 and CSB1) have "
-                "extremely poor performance” (section 5.2)"
-            ),
-            limit=(
-                "the paper prints no number; extremely poor is read as twice the ε of CS-AdaBoost"
-            ),
+            said="“Methods that do not use α in the weight update rule (CSB0 and CSB1) have "
+            "extremely poor performance” (section 5.2)",
+            limit="the paper prints no number; extremely poor is read as twice the ε of "
+            "CS-AdaBoost",
         ),
         Conclusion(
             "AdaC2, AdaC3 and AdaCost do worse than AdaBoost with a threshold, and than CSB2.",
@@ -345,10 +338,8 @@ def _judge(
             "AdaC3 decide almost everything for the costly class; by a threshold of its own each "
             "of their detectors does far better.",
             own,
-            said=(
-                "“Methods that update α but are not provably optimal (AdaC2, AdaC3, and AdaCost) "
-                "perform worse than standard AdaBoost (or CSB2)” (section 5.2)"
-            ),
+            said="“Methods that update α but are not provably optimal (AdaC2, AdaC3, and AdaCost) "
+            "perform worse than standard AdaBoost (or CSB2)” (section 5.2)",
             limit=WORTHWHILE,
         ),
         Conclusion(
@@ -359,16 +350,12 @@ def _judge(
             f"{OURS} has a choice of Ĉ1 besides the threshold, which on the rows of the search can "
             "only help; whether the search pays on new rows shows on the other half alone.",
             own,
-            said=(
-                "“the combination of standard AdaBoost and threshold manipulation is not "
-                "sufficient to match the performance of the optimal cost-sensitive version of "
-                "AdaBoost, except when the costs of the two types of errors are approximately "
-                "equal (small f)” (section 5.2)"
-            ),
-            limit=(
-                "small f is the smallest of the four, 10; an interval above 0 is for it, one below "
-                "5 % against it"
-            ),
+            said="“the combination of standard AdaBoost and threshold manipulation is not "
+            "sufficient to match the performance of the optimal cost-sensitive version of "
+            "AdaBoost, except when the costs of the two types of errors are approximately equal "
+            "(small f)” (section 5.2)",
+            limit="small f is the smallest of the four, 10; an interval above 0 is for it, one "
+            "below 5 % against it",
         ),
     ]
 
