@@ -20,20 +20,9 @@ from costboost.costs import Costs
 from costboost.datasets import Dataset, load
 from costboost.losses import GLL, Ls
 from costboost.metrics import mean_cost
+from costboost_papers import grading
 from costboost_papers.costs import from_taxonomy, random_symmetric
-from costboost_papers.grading import (
-    EXACT,
-    MOST,
-    SAME,
-    WORTHWHILE,
-    Conclusion,
-    Kept,
-    Part,
-    below_parts,
-    paired,
-    rank_parts,
-    t_half,
-)
+from costboost_papers.grading import Conclusion, Kept, Part, paired, rank_parts, t_half
 from costboost_papers.item import (
     SUMMARY_COLUMNS,
     Item,
@@ -130,10 +119,10 @@ def judge_ranks(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
     claims = [
         *_claims(
             rank_parts(own, _GUESS),
-            below_parts(own, _FIRST),
+            grading.below_parts(own, _FIRST),
             "Friedman and Nemenyi over the ten sets: difference of mean ranks",
             "Sign test over the ten sets: share of sets",
-            MOST,
+            grading.MOST,
         ),
         Conclusion(
             "GEL performs on par with MCBoost, since symmetric costs do not move its minimiser.",
@@ -141,15 +130,15 @@ def judge_ranks(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             f"t over the sets: room of the mean log ratio to {ALIKE:.0%}",
             [Part.close("GEL and MCBoost", logs.mean(), t_half(spread, len(logs)), ALIKE)],
             said="“GEL-MCBoost performs on par with the cost-insensitive MCBoost” (section 5.1)",
-            limit=SAME,
+            limit=grading.SAME,
         ),
         Conclusion(
             "P-MCBoost shows an improvement over MCBoost.",
             "a higher risk on most sets",
             "Sign test over the ten sets: share of sets",
-            below_parts(own, _BELOW[:1]),
+            grading.below_parts(own, _BELOW[:1]),
             said="“Still, P-MCBoost shows an improvement over MCBoost” (section 5.1)",
-            limit=MOST,
+            limit=grading.MOST,
         ),
     ]
     return [replace(claim, missing=missing) for claim in claims]
@@ -172,7 +161,7 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
     test = "Corrected t over the splits of each set: share of the other's risk"
     near = f"Corrected t over the splits of each set: room of the difference to {ALIKE:.0%}"
     return [
-        *_claims(below(_GUESS), below(_FIRST), test, test, WORTHWHILE),
+        *_claims(below(_GUESS), below(_FIRST), test, test, grading.WORTHWHILE),
         Conclusion(
             "Cost-insensitive MCBoost is the weakest of the guess-averse methods.",
             "another guess-averse method with a higher risk",
@@ -180,7 +169,7 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             below([(name, "MCBoost") for name in AVERSE if name != "MCBoost"]),
             said="“Among the guess-averse methods, cost-insensitive MCBoost was again the "
             "weakest, with a classification risk of ≈ 0.66” (section 5.2)",
-            limit=WORTHWHILE,
+            limit=grading.WORTHWHILE,
         ),
         Conclusion(
             "P-MCBoost and GEL have roughly the same risk.",
@@ -188,7 +177,7 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             near,
             alike(POSTERIOR, "GEL"),
             said="“P-MCBoost and GEL-MCBoost achieved roughly the same performance” (section 5.2)",
-            limit=SAME,
+            limit=grading.SAME,
         ),
         Conclusion(
             "SVM-OVA and SVM-MC are stronger than MCBoost, and weaker than GLL.",
@@ -198,7 +187,7 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             said="“SVM-MC and SVM-OVA were stronger, achieving a classification risk ≈ 0.64. "
             "Nevertheless, their performance was weaker than those of GLL-MCBoost and SVM-CSMC” "
             "(section 5.2)",
-            limit=WORTHWHILE,
+            limit=grading.WORTHWHILE,
         ),
         Conclusion(
             "GLL and the cost-sensitive multi-class SVM perform alike.",
@@ -209,7 +198,7 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
             "it is better depends on the set.",
             said="“These methods had similar performance, achieving the lowest classification "
             "risks of ≈ 0.62” (section 5.2)",
-            limit=SAME,
+            limit=grading.SAME,
         ),
     ]
 
@@ -515,7 +504,7 @@ class Figure3(Item):
                 [exact("a) Ls", "G", 1.0)],
                 said="“Point G correspondent to score vector [3, 2, −5] violates the guess-averse "
                 "property” (figure 3)",
-                limit=EXACT,
+                limit=grading.EXACT,
             ),
             Conclusion(
                 "GLL is guess-averse for every right decision, with and without costs.",
@@ -524,7 +513,7 @@ class Figure3(Item):
                 averse,
                 said="“the guess-averse constraint is met for all points” (figure 3b); “the loss "
                 "is still guess-averse” (section 4.1, for figure 3c)",
-                limit=EXACT,
+                limit=grading.EXACT,
             ),
             Conclusion(
                 "With C13 = 10, GLL prefers the cheap mistake H = [1.5, 2, -3.5] to a guess.",
@@ -533,7 +522,7 @@ class Figure3(Item):
                 [exact("c) GLL, costs 1 and 10", "H", -1.0)],
                 said="“while the point H = [1.5, 2, −3.5] is clearly outside S1, it has lower "
                 "loss than the origin” (section 4.1)",
-                limit=EXACT,
+                limit=grading.EXACT,
             ),
         ]
 

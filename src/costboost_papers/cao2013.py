@@ -22,18 +22,8 @@ from costboost._typing import AnyArray, Floats
 from costboost.datasets import bayes_decision, log_odds, make_gaussians_2d
 from costboost.metrics import total_cost
 from costboost.plots._shared import PALETTE, SMALL, tidy
-from costboost_papers.grading import (
-    MANY,
-    MOST,
-    OFTEN,
-    WORTH,
-    WORTHWHILE,
-    Conclusion,
-    Kept,
-    Part,
-    below_parts,
-    paired,
-)
+from costboost_papers import grading
+from costboost_papers.grading import WORTH, Conclusion, Kept, Part, below_parts, paired
 from costboost_papers.item import (
     SEED_STEP,
     SUMMARY_COLUMNS,
@@ -136,7 +126,7 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
 
     test = f"Sign test over the {len(SETS)} sets, {trees}: share of sets"
     collapsed = [
-        Part.share(name, (specificity[name] < 0.5).astype(float), *MANY)
+        Part.share(name, (specificity[name] < 0.5).astype(float), *grading.MANY)
         for name in (() if missing else COLLAPSING)
     ]
     rest: dict[str, Any] = {"own": own, "missing": missing}
@@ -151,7 +141,7 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             **rest,
             said="“与其他代价敏感 Boosting 算法相比,AsyB 和 AsyBL 稳定地具有更低的错分类代价”, "
             "steadily lower costs than the others (section 3.2)",
-            limit=MOST,
+            limit=grading.MOST,
         ),
         Conclusion(
             "AdaBoost started from the costs (AdaBoostC) is better than AdaC and CSB.",
@@ -161,7 +151,7 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             **rest,
             said="“结果甚至好于 AdaC 与 CSB 这样特别设计的代价敏感 Boosting 算法”, even better "
             "than AdaC and CSB (section 3.2)",
-            limit=MOST,
+            limit=grading.MOST,
         ),
         Conclusion(
             "AdaBoostC is not as good as AsyB and AsyBL.",
@@ -170,7 +160,7 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             below((ours, "AdaBoostC") for ours in NEW),
             **rest,
             said="“但不如 AsyB 和 AsyBL 算法”, but not as good as AsyB and AsyBL (section 3.2)",
-            limit=MOST,
+            limit=grading.MOST,
         ),
         Conclusion(
             "AdaC1 is better than AdaC2 and AdaC3.",
@@ -180,7 +170,7 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             **rest,
             said="“在 AdaC 系列算法中,AdaC1 效果比 AdaC2 和 AdaC3 效果更好”, AdaC1 is better than "
             "AdaC2 and AdaC3 (section 3.2)",
-            limit=MOST,
+            limit=grading.MOST,
         ),
         Conclusion(
             "AdaC2, AdaC3 and the CSB methods decide for the costly class without discrimination.",
@@ -191,7 +181,7 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
             said="“Recall 指标常常为 1,但 Precision 指标却很低 … 将所有样本不加选择地分为正类”, "
             "recall is often 1 and precision low: all rows are called positive without selection "
             "(section 3.2)",
-            limit=OFTEN,
+            limit=grading.OFTEN,
         ),
     ]
 
@@ -219,7 +209,7 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             own=own,
             said="“训练样本集与检测样本机上错分类代价随着迭代的进行呈指数速率下降”, the cost "
             "falls at an exponential rate in training and test (section 3.3)",
-            limit=WORTHWHILE,
+            limit=grading.WORTHWHILE,
         ),
         Conclusion(
             "That of AdaBoostC, AdaC1, AsyBoosting and AsyLogitBoost falls too.",
@@ -229,7 +219,7 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             own=own,
             said="“AdaBoost,AdaC1,Asymmetric Boosting,Asymmetric LogitBoost 算法也能对错分类代价进"
             "行提升”, these lower the cost too (section 3.3)",
-            limit=WORTHWHILE,
+            limit=grading.WORTHWHILE,
         ),
         Conclusion(
             "Theirs falls less than AsyB's.",
@@ -241,7 +231,7 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             ],
             own=own,
             said="“但是提升效果比 AsyB 算法要差”, but by less than AsyB (section 3.3)",
-            limit=WORTHWHILE,
+            limit=grading.WORTHWHILE,
         ),
         Conclusion(
             "That of AdaC2, AdaC3 and the CSB methods even rises.",
@@ -362,8 +352,7 @@ class CostTable(Item):
     def tasks(self, mode: Mode) -> list[Task]:
         many, few = (2, 1) if mode == "quick" else (3 * FOLDS, FOLDS)
         splits = {C45: many, SETTING: many, LARGE: few}
-        grids = [self.grid([self.dataset], ALGORITHMS, [s], n) for s, n in splits.items()]
-        return [task for grid in grids for task in grid]
+        return self.grid([self.dataset], ALGORITHMS, splits, splits)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Fit on four folds, measure on the fifth, and follow the cost by round."""
@@ -498,9 +487,9 @@ class GaussianBoundaries(Item):
         self.entries = {(name, f"C1/C2={f:g}"): (recipe, f) for name, recipe, f in entries}
 
     def tasks(self, mode: Mode) -> list[Task]:
-        splits = 2 if mode == "quick" else 10
-        entries = [self.grid(["gaussians"], [name], [s], splits) for name, s in self.entries]
-        return [task for entry in entries for task in entry]
+        names, settings = (dict.fromkeys(part) for part in zip(*self.entries, strict=True))
+        tasks = self.grid(["gaussians"], names, settings, 2 if mode == "quick" else 10)
+        return [task for task in tasks if (task.algorithm, task.setting) in self.entries]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Fit on one draw and compare with the best decision on fresh points."""

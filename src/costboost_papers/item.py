@@ -111,15 +111,15 @@ class Item(ABC):
         datasets: Iterable[str],
         algorithms: Iterable[str],
         settings: Iterable[str] = ("",),
-        splits: int = 1,
+        splits: int | Mapping[str, int] = 1,
     ) -> list[Task]:
-        """The tasks of all combinations."""
+        """The tasks of all combinations; the number of splits may differ by setting."""
         item = self.shares_rows_with or self.name
         return [
             Task(self.paper, item, dataset, algorithm, setting, split)
             for dataset in datasets
             for setting in settings
-            for split in range(splits)
+            for split in range(splits if isinstance(splits, int) else splits[setting])
             for algorithm in algorithms
         ]
 

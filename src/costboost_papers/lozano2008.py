@@ -23,18 +23,9 @@ from costboost.costs import Costs
 from costboost.datasets import load
 from costboost.learners import JointC45, Tree
 from costboost.metrics import mean_cost
+from costboost_papers import grading
 from costboost_papers.costs import class_frequency
-from costboost_papers.grading import (
-    MANY,
-    MOST,
-    OFTEN,
-    Conclusion,
-    Kept,
-    Part,
-    below_parts,
-    paired,
-    wins,
-)
+from costboost_papers.grading import Conclusion, Kept, Part, below_parts, paired, wins
 from costboost_papers.item import GROUP, Item, Mode, Task, alike, cells, mean_and_error, wide
 from costboost_papers.protocol import holdout, quiet
 
@@ -179,7 +170,7 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             **rest,
             said="“the generalized costing algorithm for the linear loss function compares "
             "favorably against AdaCost and CSB2” (section 1)",
-            limit=MOST,
+            limit=grading.MOST,
         ),
         Conclusion(
             "p = 1 does not out-perform AdaBoost.M2 started from the costs.",
@@ -201,17 +192,17 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             **rest,
             said="“the variants with higher order p-norm loss functions, including squared loss, "
             "strictly out-perform all three of the comparison methods” (section 1)",
-            limit=MOST,
+            limit=grading.MOST,
         ),
         Conclusion(
             "For many data sets the cost continues to fall for higher values of p.",
             "costs that rise with p on most sets",
             f"{_SETS[:34]} with a falling line of log cost over p = 2 to 5, {trees}",
-            [Part.share("falling from p=2 to p=5", falls, *MANY)],
+            [Part.share("falling from p=2 to p=5", falls, *grading.MANY)],
             **rest,
             said="“for many datasets, the performance continues to improve for higher values of "
             "p” (section 5)",
-            limit=OFTEN,
+            limit=grading.OFTEN,
         ),
         Conclusion(
             "The same higher norms with a cost-proportionate sample each round.",

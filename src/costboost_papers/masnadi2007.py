@@ -115,15 +115,15 @@ def judge_figure2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     """Real and Logit are accurate, Ada less so."""
     kept = Kept(summary)
 
-    def accurate(name: str) -> Part:
-        return Part.below(name, *kept.interval(DATA, name, EVERY, "distance"), GOOD)
-
     return [
         Conclusion(
             "CS-RealBoost and CS-LogitBoost produce accurate detectors over a wide range of costs.",
             f"a mean distance |x* + T/2| above {GOOD}",
             f"t over the samples of the mean distance over the costs, room to {GOOD}",
-            [accurate(name) for name in NEW[1:]],
+            [
+                Part.below(name, *kept.interval(DATA, name, EVERY, "distance"), GOOD)
+                for name in NEW[1:]
+            ],
             "A histogram's crossing is as sharp as its bins, which are wide in the tails, where "
             "large cost ratios put the boundary; a line has no such limit, but needs more Newton "
             "steps when the costs are far apart.",

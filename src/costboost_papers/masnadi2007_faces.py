@@ -368,11 +368,7 @@ COSTS: dict[Mode, tuple[float, ...]] = {
     "full": (1.2, 2.0, 5.0, 20.0, 100.0, 400.0, 1000.0),
     "quick": (1.2, 20.0, 400.0),
 }
-DRAWS: dict[tuple[Mode, str], int] = {
-    ("full", HELD_OUT): 5,
-    ("full", TEST): 2,
-    ("quick", HELD_OUT): 2,
-}
+DRAWS: dict[Mode, dict[str, int]] = {"full": {HELD_OUT: 5, TEST: 2}, "quick": {HELD_OUT: 2}}
 _ALL = "all methods"
 
 
@@ -404,9 +400,7 @@ class Figure4(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        draws = [(setting, n) for (kind, setting), n in DRAWS.items() if kind == mode]
-        grids = [self.grid([DATA[mode]], [_ALL], [setting], n) for setting, n in draws]
-        return [task for grid in grids for task in grid]
+        return self.grid([DATA[mode]], [_ALL], DRAWS[mode], DRAWS[mode])
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """``method: ε`` by factor and rounds: the least, the honest one, and by Ĉ1."""
