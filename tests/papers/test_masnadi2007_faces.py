@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from costboost_papers import masnadi2007_faces as faces
@@ -12,94 +11,55 @@ from costboost_papers.pages import summarise
 from costboost_papers.protocol import data_file
 from data import rows_of_tasks
 
-pytest.importorskip("skimage", reason='needs scikit-image: pip install "costboost[experiments]"')
-
 ITEM = faces.Figure4()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def tiny():
-    """Few features, rounds, resamples and windows."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(faces.FEATURES, ("quick", faces.HELD_OUT), 30)
-        patch.setitem(faces.ROUNDS, "quick", (2, 5))
-        patch.setitem(faces.COSTS, "quick", (1.2, 20.0))
-        patch.setattr(faces, "N_CUT", 60)
-        yield
 
 
 def test_costs_by_hand():
     truth, scores = [1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1]
     found = [faces.cost_at(truth, scores, 10, t) for t in (0.0, 0.15, 0.3, 0.7, 1.0)]
     assert found == [2.0, 1.0, 11.0, 10.0, 20.0]
-
-    def least(table):
-        return faces.least_costs(truth, table, [10])[0]
-
-    assert least([scores]) == 1.0
-    assert least([scores, truth]) == 0.0
-    assert least([[0.0] * 4]) == 2.0  # one decision for all
+    for table, least in (([scores], 1.0), ([scores, truth], 0.0), ([[0.0] * 4], 2.0)):
+        assert faces.least_costs(truth, table, [10])[0] == least
 
 
-def test_least_costs_equal_a_search_over_all_thresholds():
+def test_least_and_honest_costs():
+    """The least equals a search over all thresholds; the honest one is not below it."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 60)
-    scores = np.round(truth + rng.normal(size=60), 1)  # with ties
+    table = np.round(truth + rng.normal(size=(5, 60)), 1)  # with ties
     alarm = truth.sum() / (truth == 0).sum()
-    found = faces.least_costs(truth, [scores], [10, 50])
-    for f, value in zip((10, 50), found, strict=True):
+    for f, value in zip((10, 50), faces.least_costs(truth, table, [10, 50]), strict=True):
         slow = min(
             alarm * ((scores >= t) & (truth == 0)).sum() + f * ((scores < t) & (truth == 1)).sum()
+            for scores in table
             for t in [-np.inf, *np.unique(scores), np.inf]
         )
         assert value == pytest.approx(slow)
-
-
-def test_the_honest_cost_is_not_below_the_searched_one():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 80)
-    scores = truth + rng.normal(size=(5, 80))
-    honest = faces.halves_costs(truth, scores, faces.FACTORS, seed=1)
-    assert (honest >= faces.least_costs(truth, scores, faces.FACTORS) - 1e-9).all()
+    honest = faces.halves_costs(truth, table, faces.FACTORS, seed=1)
+    assert (honest >= faces.least_costs(truth, table, faces.FACTORS) - 1e-9).all()
 
 
 def test_halves_choose_on_one_half_and_measure_on_the_other():
     """A detector that is right on all rows wins over one that is never right."""
     truth = np.array([0, 1] * 20)
-
-    def honest(table):
-        return faces.halves_costs(truth, table, [50], seed=0)[0]
-
-    assert honest([-truth, truth - 0.5]) == 0.0
-    assert honest([0.0 * truth]) == 20.0  # flags everything
+    for table, cost in (([-truth, truth - 0.5], 0.0), ([0.0 * truth], 20.0)):  # flags everything
+        assert faces.halves_costs(truth, table, [50], seed=0)[0] == cost
 
 
-@pytest.fixture(scope="module")
-def summary(tiny):
-    return summarise(ITEM, rows_of_tasks(ITEM, ITEM.tasks("quick")))
-
-
-def test_differences_are_those_of_the_means(summary):
+def test_from_tasks_to_conclusions(monkeypatch):
+    monkeypatch.setitem(faces.FEATURES, ("quick", faces.HELD_OUT), 30)
+    monkeypatch.setitem(faces.ROUNDS, "quick", (2, 5))
+    monkeypatch.setitem(faces.COSTS, "quick", (1.2, 20.0))
+    monkeypatch.setattr(faces, "N_CUT", 60)
+    summary = summarise(ITEM, rows_of_tasks(ITEM, ITEM.tasks("quick")))
     kept, place = Kept(summary), ("lfw_subset", faces.HELD_OUT, faces.minimum(20, 5))
     means = [kept.value(place[0], name, *place[1:]) for name in ("CSB2", faces.OURS)]
     gap, half = kept.gap(faces.OURS, "CSB2", *place)
     assert gap == pytest.approx(means[0] - means[1], rel=1e-4) and half >= 0
-
-
-def test_figure_has_a_line_per_cost_and_per_method(summary):
     left, right = ITEM.figure(summary).axes
-    assert len(left.lines) == len(faces.COSTS["quick"])
-    assert len(right.lines) == len(faces.METHODS)
-
-
-def test_the_random_split_leads_and_the_test_part_follows(summary):
-    both = pd.concat([summary, summary.assign(setting=faces.TEST)], ignore_index=True)
-    assert ITEM.table(both)["tested on"].unique().tolist() == [faces.HELD_OUT, faces.TEST]
-    assert len(ITEM.figure(both).axes) == 4
-    assert len(ITEM.conclusions(both)) == 9
+    assert (len(left.lines), len(right.lines)) == (2, len(faces.METHODS))
+    assert len(ITEM.conclusions(summary)) == 9
     assert ITEM.conclusions(summary.assign(setting=faces.TEST)) == []
-    full = [task.setting for task in ITEM.tasks("full")]
-    assert (full.count(faces.HELD_OUT), full.count(faces.TEST)) == (5, 2)
 
 
 @pytest.mark.skipif(data_file(faces.FILE) is None, reason="needs cbcl_faces.npz")
