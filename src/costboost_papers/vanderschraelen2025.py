@@ -13,7 +13,7 @@ from costboost import CostBoostClassifier
 from costboost._typing import Floats, Ints
 from costboost_papers.grading import WORTH, Conclusion, Kept, Part, paired
 from costboost_papers.item import Item, Mode, Task
-from costboost_papers.protocol import binary_data, fold
+from costboost_papers.protocol import binary_data, fold, quiet
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)
 FOLDS, SEED = 4, 2290  # as printed
@@ -72,7 +72,8 @@ class Capacity(Item):
                 n_jobs=1,
             )
             told = costs[test] if task.algorithm.endswith(TOLD) else None
-            expected = model.fit(A, y[train], costs=costs[train]).predict_cost(B, costs=told)
+            with quiet():
+                expected = model.fit(A, y[train], costs=costs[train]).predict_cost(B, costs=told)
             order = expected[:, 0] - expected[:, 1]
         found = np.cumsum(value[test][np.argsort(-order, kind="stable")])
         return {f"{share:.0%}": float(found[round(share * len(test)) - 1]) for share in SHARES}
