@@ -27,7 +27,7 @@ SLOW = frozenset(
     {
         "benchmarking/test_held_out_cost.py",
         "cli/test_compare.py::test_compare",
-        "cli/test_demo.py::test_demo",
+        "cli/test_compare.py::test_demo",
         "cli/test_page.py",
         "cli/test_tune.py::test_a_search_goes_on",
         "serve/test_openapi.py",
