@@ -166,18 +166,6 @@ def test_costs_are_a_keyword_in_every_method():
     assert {"fit", "predict", "predict_cost", "decide", "explain", "break_even", "score"} <= seen
 
 
-# -- 4: folds whose held-out rows are among the training rows
-
-
-def test_overlapping_folds_are_refused():
-    X, y, _ = churners()
-    rows = np.arange(len(y))
-    with pytest.raises(
-        ValueError, match=r"Fold 0 of the 'cv' parameter.*holds out 100 of its training rows"
-    ):
-        quick(cv=[(rows, rows[:100])]).fit(X, y)
-
-
 # -- costs said once
 
 

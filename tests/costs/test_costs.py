@@ -103,9 +103,10 @@ def test_three_classes_and_other_decisions():
 
 def test_a_class_without_rows_stays_a_decision():
     form = pd.DataFrame(1.0 - np.eye(3), ABC, ABC)
-    costs = Costs.resolve(form, classes=["a", "c"])
-    assert costs.decisions.tolist() == ABC
-    same(costs.matrix, [[0, 1, 1], [1, 1, 0]])
+    for given in (form, form[["c", "a", "b"]]):
+        costs = Costs.resolve(given, classes=["a", "c"])
+        assert costs.decisions.tolist() == ABC
+        same(costs.matrix, [[0, 1, 1], [1, 1, 0]])
     square = Costs.resolve(form, classes=["a", "c"], as_classes=True)
     same(square.matrix, [[0, 1], [1, 0]])
 
@@ -372,6 +373,9 @@ def test_averages():
         twice = np.concatenate([costs, costs[:1]])
         repeated = Costs.resolve(costs=twice, classes=[0, 1], codes=[0, 1, 1, 0, 0])
         np.testing.assert_allclose(weighted.average(weights), repeated.average())
+        if len(shape) == 3:
+            unknown = np.average(costs, axis=0, weights=weights)
+            np.testing.assert_allclose(Costs([0, 1], costs).average(weights), unknown)
     # A class without weight takes the mean price of a mistake; of other decisions, their means.
     rows = Costs.resolve(costs=[4.0, 8.0, 2.0], classes=["a", "b"], codes=[0, 0, 1])
     np.testing.assert_allclose(rows.average(np.array([1.0, 1.0, 0.0])), [[0.0, 6.0], [6.0, 0.0]])

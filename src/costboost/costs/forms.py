@@ -32,8 +32,8 @@ Texts: TypeAlias = dict[tuple[int, int], str]
 
 # fn, fp, tp and tn as columns are called: cost_fn, FN_cost, "false negative", costFP.
 _SHORT_NAME = re.compile(
-    r"(costs?[_\-\s]*)?(?P<right>t|f|true[_\-\s]?|false[_\-\s]?)(?P<sign>p|n|positives?|negatives?)"
-    r"([_\-\s]*costs?)?",
+    r"(?:costs?[_\-\s]*)?(?:([tf])([pn])|(true|false)[_\-\s]?(positive|negative)s?)"
+    r"(?:[_\-\s]*costs?)?",
     re.IGNORECASE,
 )
 
@@ -237,7 +237,7 @@ def row_costs(
         return costs
     read = {column: _SHORT_NAME.fullmatch(str(column).strip()) for column in costs.columns}
     short = {
-        (found["right"][0] + found["sign"][0]).lower(): costs[column]
+        "".join(word[0].lower() for word in found.groups() if word): costs[column]
         for column, found in read.items()
         if found
     }
@@ -672,9 +672,11 @@ class Reader:
                 f"false alarm). Add {missing[0]!r}."
             )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
-        yes, no = known[p], known[1 - p]
-        places = {"tp": (yes, yes), "fn": (yes, no), "fp": (no, yes), "tn": (no, no)}
-        return self._mapping({place: mapping.get(key, 0.0) for key, place in places.items()})
+        cells = np.empty((2, 2), dtype=object)
+        for key, place in (("tp", (p, p)), ("fn", (p, 1 - p)), ("fp", (1 - p, p))):
+            cells[place] = mapping.get(key, 0.0)
+        cells[1 - p, 1 - p] = mapping.get("tn", 0.0)
+        return self._in_known_order(cells, self.classes)
 
     # -- cells ----------------------------------------------------------------------------------
 
