@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ import polars as pl
 import pytest
 
 from costboost.columns import Columns, TableError, open_source, writer
-from costboost.columns.files import delimiter_of
+from costboost.columns.files import _remove, _scratch, delimiter_of
+from costboost.gbm.parquet import _PREFIX
 
 N = 120
 FRAME = pl.DataFrame(
@@ -143,6 +145,15 @@ def test_hard_cases_of_delimiters_and_encodings(tmp_path: Path) -> None:
     path.write_bytes(b"a,b\n" + b"1,x\n" * 300_000 + "2,é\n".encode("latin-1"))
     assert open_source(path).encoding == "cp1252"
     assert open_source(path).read()["b"][-1] == "é"
+
+
+def test_a_converted_file_outlives_forked_processes_and_fits(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_bytes("a,b\n1,é\n".encode("cp1252"))
+    source = open_source(tmp_path / "rows.csv")
+    source.read()
+    assert not _scratch().name.startswith(_PREFIX)  # whose folders gbm.parquet clears away
+    _remove(_scratch(), os.getpid() + 1)
+    assert source.read()["b"].to_list() == ["é"]
 
 
 def test_wide_tables_long_fields_and_old_ends_of_lines(tmp_path: Path) -> None:

@@ -411,7 +411,8 @@ def _spooled(stdin: IO[bytes]) -> Path:
 
 @cache
 def _scratch() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="costboost-"))
+    # Not "costboost-": fits of Parquet files take such folders, if they are old, for left over.
+    folder = Path(tempfile.mkdtemp(prefix="costboost_"))
     atexit.register(_remove, folder, os.getpid())
     return folder
 
