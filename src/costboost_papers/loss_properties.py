@@ -43,8 +43,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.losses.base import BinaryLoss, Loss
-from costboost.losses.multiclass import MulticlassLoss
+from costboost.losses import BinaryLoss, Loss, MulticlassLoss
 
 __all__ = [
     "GammaPhi",

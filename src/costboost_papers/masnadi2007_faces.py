@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from costboost import algorithms
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.boosting.votes import BinaryProblem
-from costboost.learners.base import Rows
+from costboost.learners import Rows
 from costboost.losses.base import cost_pair
 from costboost_papers.grading import WORTHWHILE, Conclusion, Kept, Part, paired
 from costboost_papers.item import Item, Mode, Task, mean_and_error, plus_minus

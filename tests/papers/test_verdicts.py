@@ -68,6 +68,17 @@ def test_parts_by_hand(part, outcome):
     assert part.outcome == outcome
 
 
+def test_effects_are_the_room_that_is_left():
+    values = [
+        Part.gap("x", 0.3, 0.1).value,
+        Part.below("x", 0.05, 0.01, limit=0.1).value,
+        Part.above("x", 0.05, 0.01, limit=0.1).value,
+        Part.close("x", -0.5, 0.4, band=1.0).value,
+        Part.share("x", [1, 0.5, 0, 0]).value,
+    ]
+    assert values == pytest.approx([0.3, 0.05, -0.05, 0.5, 0.375])
+
+
 def test_wins_are_counted_over_the_sets_that_have_both():
     ours, theirs = (pd.Series(values, index=list("abc")) for values in ([1, 2, 3], [2, 2, nan]))
     assert wins(ours, theirs) == [1.0, 0.5]

@@ -9,17 +9,10 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.boosting.loop import History, Scheme, advance
-from costboost.learners.base import (
-    Aim,
-    Ensemble,
-    Fitted,
-    JointVotes,
-    Learner,
-    Rows,
-    Votes,
-    constant,
-)
+from costboost.boosting import Scheme
+from costboost.boosting.loop import History, advance
+from costboost.learners import Aim, Ensemble, Fitted, Learner, Rows
+from costboost.learners.base import JointVotes, Votes, constant
 from costboost_papers.vision import _kernels as kernels
 from costboost_papers.vision.features import HaarFeatures, Windows, integral
 
