@@ -162,17 +162,16 @@ def test_a_classifier_end_to_end():
         ({"X": np.ones((49, 2))}, "must have one element per row"),
         ({"X": np.ones(50)}, "Expected 2D array"),
         ({"X": np.ones((1, 2)), "proba": np.ones((1, 2)) / 2}, "at least two rows"),
-        ({"false_alarm_rate": 5}, "'false_alarm_rate' parameter of Monitor"),
-        ({"confidence": 95}, r"'confidence' parameter of Monitor\.check"),
+        ({"monitor": {"false_alarm_rate": 5}}, "'false_alarm_rate' parameter of Monitor"),
+        ({"check": {"confidence": 95}}, r"'confidence' parameter of Monitor\.check"),
     ],
 )
 def test_other_rows_are_refused(change, message):
     p = np.tile([0.5, 0.5], (50, 1))
     given = {"X": np.ones((50, 2)), "proba": p, "matrix": [[0, 1], [1, 0]]}
-    rates = {key: change[key] for key in ("false_alarm_rate", "confidence") if key in change}
-    rows, alarm = snapshot(**given), {k: v for k, v in rates.items() if k != "confidence"}
-    change = {key: one for key, one in change.items() if key not in rates}
+    rows = snapshot(**given)
     with pytest.raises(ValueError, match=message):
-        Monitor(rows, **alarm).check(
-            snapshot(**{**given, **change}), confidence=rates.get("confidence", 0.9)
+        Monitor(rows, **change.pop("monitor", {})).check(
+            snapshot(**given | {k: v for k, v in change.items() if k != "check"}),
+            **change.get("check", {}),
         )

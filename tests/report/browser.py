@@ -13,18 +13,10 @@ from urllib.request import urlopen
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-    "--remote-debugging-port=0",
-    "--remote-allow-origins=*",
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-dev-shm-usage", "--hide-scrollbars"),
+    *("--remote-debugging-port=0", "--remote-allow-origins=*"),
 )
 
 
@@ -76,23 +68,15 @@ class Browser:
 
     def open(self, path, width=1280, height=900, dark=False):
         """Open a report and wait until its charts are drawn."""
-        mode = "dark" if dark else "light"
-        self.call(
-            "Emulation.setEmulatedMedia",
-            features=[{"name": "prefers-color-scheme", "value": mode}],
-        )
+        mode = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[mode])
         self.resize(width, height)
         self.call("Page.navigate", url=Path(path).resolve().as_uri())
         self.wait("document.documentElement?.dataset.charts === 'ready'")
 
     def resize(self, width, height=900):
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def wait(self, condition, seconds=60):
         for _ in range(seconds * 20):
@@ -103,9 +87,8 @@ class Browser:
 
     def run(self, code):
         """Evaluate JavaScript; a promise is awaited."""
-        answer = self.call(
-            "Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True
-        )
+        more = {"returnByValue": True, "awaitPromise": True}
+        answer = self.call("Runtime.evaluate", expression=code, **more)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
@@ -113,10 +96,8 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
 
-    def pdf(self, path):
-        Path(path).write_bytes(
-            base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
-        )
+    def pdf(self):
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
 
     def close(self):
         self._socket.close()
