@@ -176,7 +176,8 @@ def test_texts_lie_inside_the_figure_or_the_axes_given(explanation):
         assert ax in (None, shown.ax_)
         shown.figure_.canvas.draw()
         width = shown.figure_.bbox.width
-        assert all(text.get_window_extent().x1 <= width for text in shown.texts_)
+        for text in shown.texts_:
+            assert 0 <= text.get_window_extent().x0 < text.get_window_extent().x1 <= width
     with pytest.raises(ValueError, match="must be one of 40 rows, got 40"):
         ExplanationDisplay.from_explanation(explanation, row=40)
 

@@ -143,11 +143,10 @@ def binary_response(
         )
     if method == "auto":
         method = "decision_function" if hasattr(estimator, "decision_function") else fallback
+    values = np.asarray(getattr(estimator, method)(X))
     if method == "predict":
-        return np.where(np.asarray(estimator.predict(X)) == classes[1], 1.0, -1.0), method
-    if method == "predict_proba":
-        return np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1], method
-    return np.asarray(estimator.decision_function(X), dtype=np.float64), method
+        values = np.where(values == classes[1], 1.0, -1.0)
+    return np.asarray(values[:, 1] if values.ndim == 2 else values, dtype=np.float64), method
 
 
 def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:

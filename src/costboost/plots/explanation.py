@@ -188,20 +188,12 @@ class ExplanationDisplay(Display):
             ax.set_xlabel("expected saving against the runner-up")
         places, ends = np.arange(len(widths)), starts + widths
         self.bars_ = ax.barh(places, widths, left=starts, color=colors, height=0.62, zorder=3)
+        self.texts_ = ax.bar_label(self.bars_, texts, padding=4, color=INK, fontsize=SMALL)
+        ax.margins(x=0.14)
         if self.base is not None:
+            ax.use_sticky_edges = False  # room for texts on both sides
             for place, at in zip(places[:-1], ends[:-1], strict=True):  # lead the eye down
                 ax.plot([at, at], [place + 0.31, place + 0.69], color=MUTED, linewidth=0.8)
             ax.axvline(0.0, color=MUTED, linewidth=0.8, zorder=1)
-        right = np.maximum(starts, ends)
-        self.texts_ = [
-            ax.annotate(
-                text, (x, y), xytext=(4, 0), textcoords="offset points", va="center",
-                color=INK, fontsize=SMALL, zorder=4,
-            )
-            for x, y, text in zip(right, places, texts, strict=True)
-        ]  # fmt: skip
-        low = float(np.minimum(starts, ends).min(initial=0.0))
-        room = 0.14 * (float(right.max(initial=0.0)) - low or 1.0)
-        ax.set_xlim(low - 0.3 * room * (low < 0), float(right.max(initial=0.0)) + room)
         name_rows(ax, self.names_)
         ax.set_title(self.title, loc="left", color=INK, fontsize=11)
