@@ -123,12 +123,13 @@ def test_cost_by_threshold_of_probabilities(plane):
 
 
 def test_they_say_what_is_wrong(plane, logit):
-    by_round = CostByRoundDisplay.from_estimator
+    by_round, by_threshold = CostByRoundDisplay.from_estimator, CostThresholdDisplay.from_estimator
     plain = LogisticRegression().fit(*plane)
     for error, message, call in (
         (ValueError, "'measure' parameter", lambda: by_round(logit, *plane, measure="auc")),
         (ValueError, "both 'X_test' and", lambda: by_round(logit, *plane, [[0.0, 0.0]])),
         (ValueError, "one round", lambda: CostByRoundDisplay.from_predictions(plane[1], [])),
+        (ValueError, "'response_method'", lambda: by_threshold(plain, *plane, response_method="x")),
         (TypeError, "staged_predict", lambda: by_round(plain, *plane)),
         (TypeError, "Wrap it", lambda: CapacityDisplay.from_estimator(plain, plane[0], 1)),
         (TypeError, "CostBoost", lambda: ExplanationDisplay.from_estimator(plain, plane[0])),

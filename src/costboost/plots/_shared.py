@@ -5,17 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle, product
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from costboost._typing import Floats
 from costboost.columns import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-ResponseMethod = Literal["auto", "decision_function", "predict_proba", "predict"]
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; without yellow, which is hard to
 # see on white.
@@ -127,26 +124,6 @@ def line_looks() -> Iterator[dict[str, Any]]:
     """Colour and dashes of one line after the other, without end."""
     for dash, color in cycle(product(DASHES, PALETTE)):
         yield {"color": color, "linestyle": dash}
-
-
-def binary_response(
-    estimator: Any, X: Any, method: ResponseMethod, fallback: ResponseMethod, owner: str
-) -> tuple[Floats, ResponseMethod]:
-    """Score of ``classes_[1]`` and the method that gave it."""
-    # "auto" is ``decision_function`` or, without it, the fallback; ``predict`` counts as -1 and +1.
-    check_one_of(method, get_args(ResponseMethod), "response_method", owner)
-    classes = np.asarray(estimator.classes_)
-    if len(classes) != 2:
-        raise ValueError(
-            f"{owner} is defined for two classes, and {type(estimator).__name__} was fitted on "
-            f"{len(classes)}: {classes.tolist()[:10]}."
-        )
-    if method == "auto":
-        method = "decision_function" if hasattr(estimator, "decision_function") else fallback
-    values = np.asarray(getattr(estimator, method)(X))
-    if method == "predict":
-        values = np.where(values == classes[1], 1.0, -1.0)
-    return np.asarray(values[:, 1] if values.ndim == 2 else values, dtype=np.float64), method
 
 
 def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:

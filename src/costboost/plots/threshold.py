@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from costboost.plots._shared import (
     PALETTE,
     SMALL,
     Display,
-    binary_response,
+    check_one_of,
     fitted_costs,
 )
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["CostThresholdDisplay"]
+
+ResponseMethod = Literal["auto", "decision_function", "predict_proba"]
 
 
 class CostThresholdDisplay(Display):
@@ -105,7 +107,7 @@ class CostThresholdDisplay(Display):
         *,
         cost_matrix: Any = None,
         costs: ArrayLike | None = None,
-        response_method: Literal["auto", "decision_function", "predict_proba"] = "auto",
+        response_method: ResponseMethod = "auto",
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
@@ -134,15 +136,21 @@ class CostThresholdDisplay(Display):
         CostThresholdDisplay
             The display, drawn.
         """
-        owner = cls.__name__
-        score, used = binary_response(estimator, X, response_method, "predict_proba", owner)
-        positive = np.asarray(estimator.classes_).tolist()[1]
-        is_probability = used == "predict_proba"
+        owner, classes, method = cls.__name__, estimator.classes_.tolist(), response_method
+        check_one_of(method, get_args(ResponseMethod), "response_method", owner)
+        if len(classes) != 2:
+            raise ValueError(f"{owner} is defined for two classes, got {classes[:10]}.")
+        if method == "auto":
+            has_scores = hasattr(estimator, "decision_function")
+            method = "decision_function" if has_scores else "predict_proba"
+        is_probability = method == "predict_proba"
+        score = np.asarray(getattr(estimator, method)(X))
+        positive = classes[1]
         # Priced before the class of the score is named: fn and fp may speak of the other one.
         prices = Judged(owner, y, **fitted_costs(estimator, cost_matrix, costs, X)).costs.prices
         return cls.from_predictions(
             y,
-            score,
+            score[:, 1] if is_probability else score,
             costs=prices,
             labels=estimator.classes_,
             positive=positive,
