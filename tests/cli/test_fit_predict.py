@@ -144,7 +144,7 @@ def test_rows_that_are_held_out(world: World, tmp_path: Path) -> None:
     rest = everything[~everything["payment_id"].isin(out["payment_id"])]
     assert 0 < len(out) < len(everything) and not set(rest["shop"]) & set(out["shop"])
     assert not load(tmp_path / "m.costboost").columns_["shop"].is_used
-    payments(100, 5).to_csv(tmp_path / "other.csv", index=False)
+    payments(100, 5).assign(more="x").to_csv(tmp_path / "other.csv", index=False)
     assert fit(world, tmp_path, "--test", tmp_path / "other.csv")["held_out"]["rows"] == 100
 
 
@@ -219,7 +219,9 @@ def test_a_file_larger_than_memory(
     run("predict", model, world.train, "-o", out)
     X = pd.read_csv(world.train)
     assert pd.read_csv(out)["decision"].tolist() == fitted.predict(X).tolist()
-    late = tmp_path / "late.csv"  # a class that the first rows do not have
-    X.sort_values("fraud").to_csv(late, index=False)
+    late = tmp_path / "late.csv"  # a class that the first rows do not have; weights
+    X.assign(w=1 + 99 * (X["fraud"] == "yes")).sort_values("fraud").to_csv(late, index=False)
     monkeypatch.setattr(fitting, "SAMPLE", 100)
-    assert run("fit", late, *command[2:], "-o", tmp_path / "late.costboost")
+    run("fit", late, *command[2:], "--weight-column", "w", "-o", tmp_path / "late.costboost")
+    more = load(tmp_path / "late.costboost").predict_proba(X)[:, 1].mean()
+    assert more > 2 * fitted.predict_proba(X)[:, 1].mean()

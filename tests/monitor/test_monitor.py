@@ -108,12 +108,16 @@ def test_the_interval_holds_the_realised_cost():
 
 
 def test_words_frame_and_json(monitor):
-    report = monitor.check(taken(np.random.default_rng(6), 500))
+    rows = taken(np.random.default_rng(6), 500)
+    report = monitor.check(rows)
     names = ["expected cost", "decision rates", "x", "amount", "country", "few", "gaps"]
     names += ["calibration of 1", "confidence of 1", "realised less expected cost"]
     assert report.to_frame()["name"].tolist() == names
     assert json.loads(json.dumps(report.to_dict()))["n"] == 500
     assert "no alarm in 10 checks" in str(report)
+    gap, p = (rows.truth == 1) - rows.proba[:, 1], rows.proba[:, 1]
+    wanted = [gap.mean(), (gap * (p - 0.5)).mean(), (rows.paid - rows.expected).mean()]
+    assert [check.new for check in report.checks[-3:]] == pytest.approx(wanted)
 
 
 def test_means_of_skewed_costs(n_old=2000, n_new=300):

@@ -102,6 +102,7 @@ def test_cost_by_threshold_of_an_estimator(logit):
         assert cost_at(shown, threshold) == pytest.approx(mean_cost(y, decided, cost_matrix=COSTS))
     assert shown.cost_in_use == pytest.approx(mean_cost(y, logit.predict(X), cost_matrix=COSTS))
     assert set(shown.in_use_.get_xdata()) == {0.0}
+    assert CostThresholdDisplay([0.0, 1.0, np.inf], [3, 2, 5], in_use=1.0).cost_in_use == 2
     assert shown.best_cost == shown.costs.min() == cost_at(shown, shown.best_threshold)
     assert shown.best_.get_xydata().tolist() == [[shown.best_threshold, shown.best_cost]]
 

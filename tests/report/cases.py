@@ -20,6 +20,8 @@ def two_classes(n=300, seed=0, per_row=True, weights=False, **more):
     """Frauds with amounts; acting costs 5 whatever the truth."""
     rng = np.random.default_rng(seed)
     p = probabilities(rng, n, 2)
+    if not per_row:
+        p = p.round(2)  # some risks are thresholds
     p[:, 1] = 1.0 - p[:, 0]
     amount = np.round(rng.lognormal(3.0, 1.0, n), 2)
     labels = np.array(["fraud", "ok"])

@@ -107,7 +107,7 @@ def test_sliders_match_python_to_the_cent(browser, tmp_path, make):
     browser.open(write_report(report, tmp_path / "report.html"))
     rng, moves, case = np.random.default_rng(0), report.sliders, report.case
     assert shown(browser)[0] == pytest.approx(report.case.operating_point().cost, abs=0.00501)
-    for _ in range(3):
+    for _ in range(6):
         position = move(browser, report, rng)
         point = case.operating_point(**position)
         cost, counts = shown(browser)

@@ -123,7 +123,7 @@ def measure(model: Any, rows: CostProblem, X: Any = None, **more: Any) -> tuple[
         "time": rows.time if has_dates else None, "positive": rows.facts.get("positive"),
         "nothing": names.get(nothing), **more,
     }  # fmt: skip
-    X = rows.X if X is None else X
+    X = model.columns_.read(rows.X) if X is None else X  # other columns may be there, too
     if not model._lack_of_probabilities():
         case = case_of(model, X, rows.y, rows.weights, **more)
         return case, headline(case)

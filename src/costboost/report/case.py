@@ -6,7 +6,8 @@ their decisions agree to the last bit:
 
 1. The factor ``f[j, e]`` multiplies the stated cost of decision e when the truth is j.
 2. The expected cost of decision e on a row is ``sum over j of f[j, e] * (p[j] * C[j, e])``.
-3. Without a threshold a row gets the decision of smallest expected cost. With a threshold t, rows
+3. Without a threshold a row gets the decision of smallest expected cost, by `cheapest`: of two that
+   tie the second, of more the first. With a threshold t, rows
    whose risk is below t get the idle decision; the others get the cheapest of the remaining
    decisions. The risk is the probability of the classes for which the idle decision is a mistake.
 4. With a capacity c of one decision, the rows that were to get it are sorted by what it saves
