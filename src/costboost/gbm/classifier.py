@@ -465,16 +465,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
         apart = [(train, held) for train, held in folds if train is not None and held is not None]
         warn_of_repeated_rows(rows.X, apart, owner)
-        return MemoryRows(
-            rows,
-            columns,
-            folds,
-            seeds,
-            owner,
-            has_row_costs=costs is not None and known.is_per_row,
-            eval_set=other,
-            eval_train=eval_train,
-        )
+        by_row = costs is not None and known.is_per_row
+        return MemoryRows(rows, columns, folds, seeds, owner, by_row, other, eval_train)
 
     def _price(self, costs: Any, X: Any, codes: Ints, owner: str = "") -> Costs:
         """Costs of training rows, uncertain ones by their means; refused if the loss does."""

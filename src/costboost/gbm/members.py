@@ -35,46 +35,38 @@ _SETS = {
 }
 
 
+@dataclass(eq=False)
 class Rounds:
     """The rounds of one booster: losses and costs so far, the best round, and when to stop."""
 
-    def __init__(
-        self,
-        n_rounds: int,
-        patience: int,
-        seed: int,
-        threads: int,
-        target: Target,
-        sets: Mapping[str, PricedRows],
-        decide: Callable[..., AnyArray] | None = None,
-        callbacks: Sequence[Callback] = (),
-        is_over: Callable[[], bool] = lambda: False,
-        *,
-        booster: int = 1,
-        n_boosters: int = 1,
-        member: str = "",
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.patience = patience
-        self.seed = seed
-        self.threads = threads
-        self.sets = sets
-        targets = {name: target.on(rows.costs, rows.weights) for name, rows in sets.items()}
-        self.targets = {name: known for name, known in targets.items() if known.weight > 0}
+    n_rounds: int
+    patience: int  # 0: no early stopping
+    seed: int
+    threads: int
+    target: Target
+    sets: Mapping[str, PricedRows]
+    decide: Callable[..., AnyArray] | None = None
+    callbacks: Sequence[Callback] = ()
+    is_over: Callable[[], bool] = lambda: False
+    booster: int = 1
+    n_boosters: int = 1
+    member: str = ""
+
+    round: int = 0
+    best_round: int = 0
+    best_loss: float = np.inf
+    best_outputs: Floats | None = None
+    are_proba: bool = False  # what the engine tells: probabilities, or scores
+    # Values by round of all rounds that were trained, lists until these are over.
+    evals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _losses: dict[str, float] = field(default_factory=dict)
+    _outputs: dict[str, Floats] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        found = {name: self.target.on(s.costs, s.weights) for name, s in self.sets.items()}
+        self.targets = {name: known for name, known in found.items() if known.weight > 0}
         others = [name for name in self.targets if name != "train"]
-        self.stop_by = others[0] if others and patience else None
-        self.decide = decide
-        self.callbacks, self.is_over = callbacks, is_over
-        place = {"head": target.name, "booster": booster, "n_boosters": n_boosters}
-        self.place: dict[str, Any] = {**place, "member": member}
-        self.round = self.best_round = 0
-        self.best_loss = np.inf
-        # What the engine tells: probabilities, or scores.
-        self.are_proba = False
-        self.best_outputs: Floats | None = None
-        self._losses: dict[str, float] = {}
-        self._outputs: dict[str, Floats] = {}
-        self._values: dict[str, dict[str, list[float]]] = {}
+        self.stop_by = others[0] if others and self.patience else None
 
     def see(self, name: str, outputs: AnyArray) -> float:
         """The loss of a set's outputs in the present round: scores, or probabilities."""
@@ -104,7 +96,7 @@ class Rounds:
     def tell(self, losses: Mapping[str, float]) -> bool:
         """Record a round and tell it; whether a callback or the time ends the booster."""
         self.round += 1
-        known: dict[str, Any] = {}
+        told: dict[str, Any] = {}
         for name, loss in losses.items():
             measures = {"loss": loss}
             if self.decide is not None and name in self._outputs:
@@ -113,21 +105,14 @@ class Rounds:
                 paid = costs.paid(self.decide(to_scores(seen) if self.are_proba else seen, costs))
                 measures["cost"] = float((weights / weights.sum()) @ paid)
             for measure, value in measures.items():
-                self._values.setdefault(name, {}).setdefault(measure, []).append(value)
-                known[f"{_SETS[name][0]}_{measure}"] = value
+                self.evals.setdefault(name, {}).setdefault(measure, []).append(value)
+                told[f"{_SETS[name][0]}_{measure}"] = value
         is_ended = False
         if self.callbacks:
-            told = Round(**self.place, round=self.round, n_rounds=self.n_rounds, **known)
-            is_ended = tell(self.callbacks, told)
+            place = self.booster, self.n_boosters, self.round, self.n_rounds
+            now = Round(self.target.name, *place, **told, member=self.member)
+            is_ended = tell(self.callbacks, now)
         return is_ended or self.is_over()
-
-    @property
-    def evals(self) -> Evals:
-        """Values by round, of all rounds that were trained."""
-        return {
-            name: {measure: np.array(values) for measure, values in measures.items()}
-            for name, measures in self._values.items()
-        }
 
 
 def to_scores(proba: AnyArray) -> Floats:

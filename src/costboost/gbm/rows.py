@@ -489,38 +489,28 @@ class TrainingRows(ABC):
         """Train a booster on a fold (None: on all rows); its scores of the rows it held out."""
 
 
+@dataclass(eq=False)
 class MemoryRows(TrainingRows):
     """A table in memory, shared out in folds."""
 
-    def __init__(
-        self,
-        rows: PricedRows,
-        columns: Columns,
-        folds: list[Split],
-        seeds: list[int],
-        owner: str,
-        *,
-        has_row_costs: bool,
-        eval_set: PricedRows | None = None,
-        eval_train: bool = False,
-    ) -> None:
-        assert rows.X is not None
-        self.rows = rows
-        self.columns = columns
-        self.folds = folds
-        self.seeds = seeds
-        self.owner = owner
-        self.has_row_costs = has_row_costs
-        self.eval_set = eval_set
-        self.eval_train = eval_train
-        self.is_watched = eval_train or eval_set is not None
-        self.totals = Totals.of(rows)
-        self.is_sparse = is_sparse(rows.X)
-        if eval_set is not None or folds[0][1] is not None:
-            codes = columns.categorical
-            self.n_inputs = columns.n_inputs - len(codes)
+    rows: PricedRows
+    columns: Columns
+    folds: list[Split]
+    seeds: Sequence[int]
+    owner: str
+    has_row_costs: bool = False
+    eval_set: PricedRows | None = None
+    eval_train: bool = False
+
+    def __post_init__(self) -> None:
+        self.is_watched = self.eval_train or self.eval_set is not None
+        self.totals = Totals.of(self.rows)
+        self.is_sparse = is_sparse(self.rows.X)
+        if self.eval_set is not None or self.folds[0][1] is not None:
+            codes = self.columns.categorical
+            self.n_inputs = self.columns.n_inputs - len(codes)
             if len(codes) and not self.is_sparse:
-                largest = np.nan_to_num(rows.X[:, codes]).max(axis=0, initial=0.0)
+                largest = np.nan_to_num(self.rows.X[:, codes]).max(axis=0, initial=0.0)
                 self.n_inputs += int(largest.sum()) + len(codes)
 
     def held_out(self, number: int | None = None) -> PricedRows | None:

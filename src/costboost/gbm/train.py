@@ -384,7 +384,11 @@ class Training:
                 self.progress.end(model.n_rounds)
             if (now := time.monotonic()) >= mine:
                 kind.note = "ended by time_limit"
-            return model, scores, rounds.evals, now - began
+            evals = {
+                name: {measure: np.array(values) for measure, values in measures.items()}
+                for name, measures in rounds.evals.items()
+            }
+            return model, scores, evals, now - began
 
         jobs = [(kind, number) for kind in kinds for number in numbers]
         found = self._together([partial(fit, *job) for job in jobs])
