@@ -111,20 +111,22 @@ def test_kinds_by_effort_engine_and_size():
         assert names(**single) == ["15 leaves"]
 
 
-@pytest.mark.parametrize("table", [
-    {"inputs": 501}, {"n": 20_001, "inputs": 50}, {"is_sparse": True}, {"is_log_loss": False},
-])  # fmt: skip
-def test_networks_are_for_small_tables(table):
-    assert "network" not in names(**table)
-    assert ("network" in names(effort="high", **table)) is ("n" in table)
-    assert "network" not in names(30_001, inputs=100, effort="high")
-
-
-@pytest.mark.parametrize(("n", "k"), [(500_001, 2), (100_001, 5)])
-def test_forests_are_for_tables_that_are_not_large(n, k):
-    assert "forest" not in names(n, 3, k)
-    assert "forest" in names(100_000, 3, k)
-    assert "forest" not in names(is_log_loss=False)
+@pytest.mark.parametrize(
+    ("kind", "table", "effort", "is_tried"),
+    [
+        *(("network", table, effort, False) for effort in ("balanced", "high")
+          for table in ({"inputs": 501}, {"is_sparse": True}, {"is_log_loss": False})),
+        ("network", {"n": 20_001, "inputs": 50}, "balanced", False),
+        ("network", {"n": 20_001, "inputs": 50}, "high", True),
+        ("network", {"n": 30_001, "inputs": 100}, "high", False),
+        ("forest", {"n": 500_001}, "balanced", False),
+        ("forest", {"n": 100_001, "k": 5}, "balanced", False),
+        ("forest", {"n": 100_000, "k": 5}, "balanced", True),
+        ("forest", {"is_log_loss": False}, "balanced", False),
+    ],
+)  # fmt: skip
+def test_networks_and_forests_are_for_tables_that_are_not_large(kind, table, effort, is_tried):
+    assert (kind in names(effort=effort, **table)) is is_tried
 
 
 def test_other_kinds_would_not_keep_to_constraints():
@@ -137,7 +139,7 @@ def test_other_kinds_would_not_keep_to_constraints():
         ]
 
 
-def test_learning_rates_and_leaves():
+def test_learning_rates_leaves_and_own_parameters():
     def rates(k, **options):
         return [kind.learning_rate for kind in kinds(k=k, **options)][:2]
 
@@ -146,9 +148,6 @@ def test_learning_rates_and_leaves():
     assert rates(3, learning_rate=0.3) == [0.3, 1.0]
     assert {kind.min_samples_leaf for kind in kinds()} == {5}
     assert {kind.min_samples_leaf for kind in kinds(min_samples_leaf=3)} == {3}
-
-
-def test_own_parameters_are_for_the_own_engine():
     own = {"max_bin": 63}
     for kind in kinds(effort="high", engine_params=own):
         assert kind.parameters == (own if kind.engine == "lightgbm" else {})
@@ -396,32 +395,27 @@ def test_models_of_folds_become_one(name, k):
 
 
 @pytest.mark.parametrize("n_scores", [1, 3])
-def test_gradient_of_a_network_is_that_of_finite_differences(n_scores):
+def test_gradient_of_a_network_is_that_of_finite_differences_and_weights_are_copies(n_scores):
     rng = np.random.default_rng(0)
-    labels = rng.integers(0, max(n_scores, 2), 30)
     shapes = (8, 4), (8,), (n_scores, 8), (n_scores,)
-    rows = rng.normal(size=(30, 4)), labels, rng.dirichlet(np.ones(30))
-    for _ in range(3):
-        # Not where a training starts: there the scores do not depend on the hidden units.
-        point = rng.normal(size=sum(np.prod(shape) for shape in shapes))
-        value, gradient = (
-            lambda p, part=part: networks._loss(p, 0.3, shapes, *rows)[part] for part in (0, 1)
-        )
-        error = check_grad(value, gradient, point, epsilon=1e-7)
-        assert error < 1e-5
-
-
-def test_weights_of_a_network_are_copies():
-    """Rows with the weight 2 count as if they were there twice; those with 0, not at all."""
-    X, y = rings(60)
-    weights = np.arange(60) % 3 * 1.0
-    rows = np.repeat(np.arange(60), np.arange(60) % 3)
-    shapes = (8, X.shape[1]), (8,), (1, 8), (1,)
-    point = np.random.default_rng(1).normal(size=sum(np.prod(shape) for shape in shapes))
-    mine = networks._loss(point, 0.1, shapes, X, y, weights / weights.sum())
+    X, labels, weights = (
+        rng.normal(size=(30, 4)),
+        rng.integers(0, max(n_scores, 2), 30),
+        rng.integers(0, 3, 30),
+    )
+    # Not where a training starts: there the scores do not depend on the hidden units.
+    point = rng.normal(size=sum(np.prod(shape) for shape in shapes))
+    value, gradient = (
+        lambda p, part=part: networks._loss(p, 0.3, shapes, X, labels, weights / weights.sum())[
+            part
+        ]
+        for part in (0, 1)
+    )
+    assert check_grad(value, gradient, point, epsilon=1e-7) < 1e-5
+    rows = np.repeat(np.arange(30), weights)
     shares = np.full(len(rows), 1 / len(rows))
-    copies = networks._loss(point, 0.1, shapes, X[rows], y[rows], shares)
-    for one, other in zip(mine, copies, strict=True):
+    copies = networks._loss(point, 0.3, shapes, X[rows], labels[rows], shares)
+    for one, other in zip((value(point), gradient(point)), copies, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from costboost import CostBoostClassifier
-from costboost.metrics import avoidable_cost_score
 
 pytest.importorskip("xgboost")
 da = pytest.importorskip("dask.array")
@@ -71,71 +70,49 @@ def brute_force(proba, prices):
     return np.array(DECISIONS)[np.einsum("nk,nkd->nd", proba, prices).argmin(axis=1)]
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-class TestMemory:
-    def make(self, costs, engine, **options):
-        return CostBoostClassifier(
-            costs,
-            engine=engine,
-            ensemble=3,
-            effort="fast",
-            n_jobs=1,
-            **{**OPTIONS, **options},
-        )
+def in_memory(costs, **options):
+    return CostBoostClassifier(costs, effort="fast", n_jobs=1, **{**OPTIONS, **options})
 
-    def test_one_matrix(self, frame, engine):
-        X, y = frame[NAMES], frame["label"]
-        model = self.make(STATIC, engine).fit(X, y)
-        assert model.decisions_.tolist() == DECISIONS
-        assert model.classes_.tolist() == ["fraud", "ok"]
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("form", [STATIC, COLUMNS], ids=["one matrix", "expressions"])
+def test_costs_of_the_constructor(frame, engine, form):
+    X, y = frame[NAMES], frame["label"]
+    model = in_memory(form, engine=engine, ensemble=3).fit(X, y)
+    assert model.classes_.tolist() == ["fraud", "ok"]
+    assert model.decisions_.tolist() == DECISIONS
+    assert list(model.heads_) == ["probability"]  # predict always knows the costs
+    prices = matrices(frame)
+    if form is STATIC:
         assert model.cost_matrix_.tolist() == STATIC.loc[["fraud", "ok"]].to_numpy().tolist()
         prices = np.tile(model.cost_matrix_, (N, 1, 1))
-        decided = model.predict(X)
-        np.testing.assert_array_equal(decided, brute_force(model.predict_proba(X), prices))
-        assert set(decided) <= set(DECISIONS)
-        assert len(set(decided)) > 1
-        assert model.predict_proba(X).shape == (N, 2)
-        assert model.predict_cost(X).shape == (N, 3)
-        assert list(model.staged_predict(X))[-1].tolist() == decided.tolist()
-        paid = STATIC.to_numpy()[
-            [CLASSES.index(t) for t in y], [DECISIONS.index(d) for d in decided]
-        ].sum()
-        totals = np.sum([STATIC.loc[t] for t in y], axis=0)
-        assert model.score(X, y) == pytest.approx(1 - paid / totals.min())
-        assert 0 < model.estimated_score_.value < 1
+        assert list(model.staged_predict(X))[-1].tolist() == model.predict(X).tolist()
+    decided, proba = model.predict(X), model.predict_proba(X)
+    np.testing.assert_array_equal(decided, brute_force(proba, prices))
+    assert len(set(decided)) > 1
+    assert (proba.shape, model.predict_cost(X).shape) == ((N, 2), (N, 3))
+    codes = np.where(y == "fraud", 0, 1), [DECISIONS.index(d) for d in decided]
+    own = prices[np.arange(N), codes[0]]
+    own = own - own.min(axis=1, keepdims=True)
+    share = 1 - own[np.arange(N), codes[1]].sum() / own.sum(axis=0).min()
+    assert model.score(X, y) == pytest.approx(share)
+    assert 0 < model.estimated_score_.value < 1
 
-    def test_expressions_are_matrices_of_rows(self, frame, engine):
-        X, y = frame[NAMES], frame["label"]
-        model = self.make(COLUMNS, engine).fit(X, y)
-        assert list(model.heads_) == ["probability"]  # predict always knows the costs
-        np.testing.assert_array_equal(
-            model.predict(X), brute_force(model.predict_proba(X), matrices(frame))
-        )
-        assert model.score(X, y) == pytest.approx(
-            avoidable_cost_score(
-                y, model.predict(X), costs=matrices(frame), decisions=DECISIONS,
-                labels=["fraud", "ok"],
-            )
-        )  # fmt: skip
 
-    def test_costs_of_rows(self, frame, engine):
-        X, y = frame[["a", "b"]], frame["label"]
-        model = self.make(None, engine).fit(X, y, costs=labelled(frame))
-        assert list(model.heads_) == ["probability", "price 0/0"]
-        assert model.decisions_.tolist() == DECISIONS
-        np.testing.assert_array_equal(
-            model.predict(X, costs=matrices(frame)),
-            brute_force(model.predict_proba(X), matrices(frame)),
-        )
-        expected = model.predict_cost(X)
-        np.testing.assert_array_equal(
-            model.predict(X), np.array(DECISIONS)[expected.argmin(axis=1)]
-        )
-        np.testing.assert_allclose(
-            expected[:, 1:], model.predict_cost(X, costs=matrices(frame))[:, 1:]
-        )
-        assert model.estimated_score_.value > model.estimated_score_without_costs_.value > 0
-        assert model.score(X, y, costs=labelled(frame)) > 0
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_costs_of_rows(frame, engine):
+    X, y, prices = frame[["a", "b"]], frame["label"], matrices(frame)
+    model = in_memory(None, engine=engine, ensemble=3).fit(X, y, costs=labelled(frame))
+    assert list(model.heads_) == ["probability", "price 0/0"]
+    assert model.decisions_.tolist() == DECISIONS
+    told = model.predict(X, costs=prices)
+    np.testing.assert_array_equal(told, brute_force(model.predict_proba(X), prices))
+    expected = model.predict_cost(X)
+    decided = np.array(DECISIONS)[expected.argmin(axis=1)]
+    np.testing.assert_array_equal(model.predict(X), decided)
+    np.testing.assert_allclose(expected[:, 1:], model.predict_cost(X, costs=prices)[:, 1:])
+    assert model.estimated_score_.value > model.estimated_score_without_costs_.value > 0
+    assert model.score(X, y, costs=labelled(frame)) > 0
 
 
 # --- sources ------------------------------------------------------------------------------------
@@ -144,16 +121,14 @@ class TestMemory:
 def three(frame, folder, client, costs, early_stopping):
     """The same classifier from memory, Parquet files and Dask; ``costs`` is the constructor's."""
     options = {**OPTIONS, "early_stopping": early_stopping}
-    make = lambda: CostBoostClassifier(  # noqa: E731
-        costs, engine="xgboost", ensemble=1, n_jobs=1, **options
-    )
+    memory, files = (in_memory(costs, engine="xgboost", ensemble=1, **options) for _ in range(2))
     for i, part in enumerate(np.array_split(np.arange(N), 3)):
         frame.iloc[part].to_parquet(folder / f"{i}.parquet", row_group_size=70)
     parts = dd.from_pandas(frame, npartitions=3)
     many = DaskCostBoostClassifier(costs, client=client, **options)
     return {
-        "memory": make().fit(frame[NAMES], frame["label"]),
-        "parquet": make().fit_parquet(folder, "label", features=NAMES, batch_rows=130),
+        "memory": memory.fit(frame[NAMES], frame["label"]),
+        "parquet": files.fit_parquet(folder, "label", features=NAMES, batch_rows=130),
         "dask": many.fit(parts[NAMES], parts["label"]),
     }
 
@@ -183,15 +158,13 @@ def test_sources_decide_alike(frame, tmp_path, client, costs, early_stopping):
     np.testing.assert_array_equal(pd.read_parquet(written)["decision"], one.predict(X))
 
 
-def test_prices_of_rows_are_learned_alike(frame, tmp_path, client):
+def test_prices_of_rows_are_learned_alike(frame, tmp_path):
     """Costs of rows given to fit: matrices that name their decisions."""
-    options = {**OPTIONS, "n_estimators": 8}
+    options = {"engine": "xgboost", "ensemble": 1, "n_estimators": 8}
     frame.to_parquet(tmp_path / "all.parquet", row_group_size=100)
-    memory, files = (
-        CostBoostClassifier(engine="xgboost", ensemble=1, n_jobs=1, **options) for _ in range(2)
-    )
-    told = []
-    memory.fit(frame[NAMES], frame["label"], costs=labelled(frame), callbacks=lambda told: None)
+    memory, files = (in_memory(None, **options) for _ in range(2))
+    told, X, y, costs = [], frame[NAMES], frame["label"], labelled(frame)
+    memory.fit(X, y, costs=costs, callbacks=lambda told: None)
     files.fit_parquet(tmp_path, "label", costs=COLUMNS, features=NAMES, callbacks=told.append)
     for head, (found,) in memory.evals_result_.items():
         heard = [r.held_out_cost for r in told if r.head == head]
@@ -199,37 +172,28 @@ def test_prices_of_rows_are_learned_alike(frame, tmp_path, client):
     for model in (memory, files):
         assert list(model.heads_) == ["probability", "price 0/0"]
         assert model.decisions_.tolist() == DECISIONS
-    np.testing.assert_array_equal(files.predict(frame[NAMES]), memory.predict(frame[NAMES]))
-    np.testing.assert_allclose(files.estimated_score_, memory.estimated_score_, atol=1e-6)
-    np.testing.assert_allclose(
-        files.estimated_score_without_costs_, memory.estimated_score_without_costs_, atol=1e-6
-    )
-    costs = labelled(frame)
-    assert files.score(frame[NAMES], frame["label"], costs=costs) == pytest.approx(
-        memory.score(frame[NAMES], frame["label"], costs=costs)
-    )
+    np.testing.assert_array_equal(files.predict(X), memory.predict(X))
+    for name in ("estimated_score_", "estimated_score_without_costs_"):
+        np.testing.assert_allclose(getattr(files, name), getattr(memory, name), atol=1e-6)
+    assert files.score(X, y, costs=costs) == pytest.approx(memory.score(X, y, costs=costs))
 
 
 def test_dask_learns_prices_of_three_decisions(frame, client):
     """Costs of rows as an (n, k, d) array; the decisions are those of cost_matrix."""
-    X = da.from_array(frame[NAMES].to_numpy(), chunks=(200, 3))
-    y = da.from_array(frame["label"].to_numpy(dtype="U5"), chunks=200)
-    costs = da.from_array(matrices(frame), chunks=(200, 2, 3))
+    local = frame[NAMES].to_numpy(), frame["label"].to_numpy(dtype="U5"), matrices(frame)
+    X, y, costs = (da.from_array(part, chunks=(200, *part.shape[1:])) for part in local)
     many = DaskCostBoostClassifier(STATIC, client=client, **OPTIONS).fit(X, y, costs=costs)
-    one = CostBoostClassifier(STATIC, engine="xgboost", ensemble=1, n_jobs=1, **OPTIONS)
-    one.fit(frame[NAMES].to_numpy(), frame["label"], costs=matrices(frame))
+    one = in_memory(STATIC, engine="xgboost", ensemble=1)
+    one.fit(*local[:2], costs=local[2])
     assert list(many.heads_) == list(one.heads_) == ["probability", "price 0/0"]
     assert many.decisions_.tolist() == one.decisions_.tolist()
-    rows = frame[NAMES].to_numpy()
-    np.testing.assert_array_equal(many.predict(X).compute(), one.predict(rows))
-    np.testing.assert_array_equal(
-        many.predict(X, costs=costs).compute(), one.predict(rows, costs=matrices(frame))
-    )
+    for told, known in ((None, None), (costs, local[2])):
+        found = many.predict(X, costs=told).compute()
+        np.testing.assert_array_equal(found, one.predict(local[0], costs=known))
     np.testing.assert_allclose(many.estimated_score_, one.estimated_score_, atol=1e-6)
     for head, (found,) in many.evals_result_.items():  # the workers tell losses, no costs
         assert list(found["held_out"]) == ["loss"]
         expected = one.evals_result_[head][0]["held_out"]["loss"]
         np.testing.assert_allclose(found["held_out"]["loss"], expected, rtol=1e-4)
-    assert many.score(X, y, costs=costs) == pytest.approx(
-        one.score(rows, frame["label"], costs=matrices(frame))
-    )
+    known = one.score(*local[:2], costs=local[2])
+    assert many.score(X, y, costs=costs) == pytest.approx(known)

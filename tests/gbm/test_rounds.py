@@ -117,19 +117,13 @@ def test_callbacks_stop_one_booster(engine, early_stopping, callback):
     X, y = rows()
     heard = []
     options = {"engine": engine, "early_stopping": early_stopping, "learning_rate": 0.05}
-    model = make(COSTLY, **options).fit(X, y, callbacks=[callback, heard.append])
+    only_true = lambda told: told.round  # noqa: E731
+    model = make(COSTLY, **options).fit(X, y, callbacks=[callback, only_true, heard.append])
     kept = [m.n_rounds for m in model.heads_["probability"].models]
     assert kept[0] == 3
     assert kept[1] > 10
     assert sum(r.booster == 1 for r in heard) == 3  # the second callback hears of the last round
     assert len(model.predict(X)) == 300
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_only_true_stops(engine):
-    X, y = rows()
-    model = make(COSTLY, engine=engine, early_stopping=False).fit(X, y, callbacks=lambda r: r.round)
-    assert model.n_iter_ == 12
 
 
 def test_callbacks_are_checked():

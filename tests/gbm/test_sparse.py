@@ -46,29 +46,23 @@ def make(k, engine, **options):
     [*((2, "lightgbm", kind) for kind in FORMATS), (2, "xgboost", FORMATS[0])]
     + [(3, engine, FORMATS[1]) for engine in ENGINES],
 )
-class TestCostBoost:
-    def test_fit_is_that_of_the_array(self, k, engine, kind, monkeypatch):
-        monkeypatch.setattr("costboost.gbm.xgboost._DENSE_NUMBERS", 6 * 70)  # several blocks
-        X, y = rows(k)
-        dense = make(k, engine).fit(X, y)
-        thin = make(k, engine).fit(kind(X), y)
-        np.testing.assert_array_equal(thin.decision_function(X), dense.decision_function(X))
-        assert thin.estimated_score_ == dense.estimated_score_
-        assert thin.score(kind(X), y) == dense.score(X, y)
-
-    def test_answers_are_those_of_the_array(self, k, engine, kind, monkeypatch):
-        monkeypatch.setattr("costboost.trees._DENSE_NUMBERS", 6 * 70)
-        X, y = rows(k)
-        model = make(k, engine).fit(X, y)
-        S = kind(X)
-        for name in ("predict", "predict_proba", "predict_cost", "contributions"):
-            np.testing.assert_array_equal(getattr(model, name)(S), getattr(model, name)(X), name)
-        for name in ("staged_predict", "staged_decision_function"):
-            pairs = zip(getattr(model, name)(S), getattr(model, name)(X), strict=True)
-            assert all(np.array_equal(a, b) for a, b in pairs), name
-        a, b = model.explain(S.tocsr()[:20]), model.explain(X[:20])
-        np.testing.assert_array_equal(a.parts, b.parts)
-        np.testing.assert_array_equal(a.values, b.values)
+def test_fit_and_answers_are_those_of_the_array(k, engine, kind, monkeypatch):
+    for module in ("gbm.xgboost", "trees"):
+        monkeypatch.setattr(f"costboost.{module}._DENSE_NUMBERS", 6 * 70)  # several blocks
+    X, y = rows(k)
+    S = kind(X)
+    model, thin = (make(k, engine).fit(table, y) for table in (X, S))
+    np.testing.assert_array_equal(thin.decision_function(X), model.decision_function(X))
+    assert thin.estimated_score_ == model.estimated_score_
+    assert thin.score(S, y) == model.score(X, y)
+    for name in ("predict", "predict_proba", "predict_cost", "contributions"):
+        np.testing.assert_array_equal(getattr(model, name)(S), getattr(model, name)(X), name)
+    for name in ("staged_predict", "staged_decision_function"):
+        pairs = zip(getattr(model, name)(S), getattr(model, name)(X), strict=True)
+        assert all(np.array_equal(a, b) for a, b in pairs), name
+    a, b = model.explain(S.tocsr()[:20]), model.explain(X[:20])
+    np.testing.assert_array_equal(a.parts, b.parts)
+    np.testing.assert_array_equal(a.values, b.values)
 
 
 @pytest.mark.filterwarnings("ignore:Column 0 of X tells the class")
@@ -89,14 +83,12 @@ def test_an_absent_entry_is_no_missing_value(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_row_costs_weights_and_own_folds(engine):
     X, y = rows()
-    rng = np.random.default_rng(3)
-    arguments = {
-        "costs": costboost.costs.per_row(fn=rng.uniform(1, 20, len(y)), fp=2.0),
-        "sample_weight": rng.integers(0, 3, len(y)),
-    }
-    folds = [(np.arange(200), np.arange(200, 400)), (np.arange(200, 400), np.arange(200))]
+    rng, half = np.random.default_rng(3), np.arange(400) < 200
+    costs = costboost.costs.per_row(fn=rng.uniform(1, 20, len(y)), fp=2.0)
+    weights = rng.integers(0, 3, len(y))
     fitted = [
-        make(2, engine, cv=folds).fit(rows, y, **arguments) for rows in (X, sparse.csr_matrix(X))
+        make(2, engine, cv=[(half, ~half), (~half, half)]).fit(table, y, weights, costs=costs)
+        for table in (X, sparse.csr_matrix(X))
     ]
     np.testing.assert_array_equal(*(model.decision_function(X) for model in fitted))
     assert set(fitted[1].heads_) == {"probability", "price 1/0"}
@@ -116,20 +108,19 @@ def test_a_sparse_frame(engine):
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_trees_of_every_algorithm(name, k):
-    cls = ALGORITHMS[name]
     if k == 3 and name not in MULTICLASS:
         pytest.skip("two classes only")
     X, y = rows(k, missing=0.0)
-    tree = DecisionTreeClassifier(max_leaf_nodes=8) if "Costing" in name else "tree"
-    if name == "DSEClassifier":
-        tree = DecisionTreeClassifier(max_leaf_nodes=8)
+    own = name == "DSEClassifier" or "Costing" in name
+    tree = DecisionTreeClassifier(max_leaf_nodes=8) if own else "tree"
     thin = sparse.csc_array(X)
     dense, model = (
-        cls(COSTS[k], n_estimators=4, estimator=tree, random_state=0).fit(rows, y)
+        ALGORITHMS[name](COSTS[k], n_estimators=4, estimator=tree, random_state=0).fit(rows, y)
         for rows in (X, thin)
     )
-    np.testing.assert_array_equal(model.decision_function(X), dense.decision_function(X))
-    np.testing.assert_array_equal(model.decision_function(thin), dense.decision_function(X))
+    scores = dense.decision_function(X)
+    for table in (X, thin):
+        np.testing.assert_array_equal(model.decision_function(table), scores)
     np.testing.assert_array_equal(model.predict(thin), dense.predict(X))
     pairs = zip(
         model.staged_decision_function(thin), dense.staged_decision_function(X), strict=True

@@ -84,27 +84,13 @@ def test_the_models_are_the_same_to_the_last_bit(fraud, options):
     check_same(*(make(n_jobs=n, **options).fit(fraud.X, fraud.y) for n in (1, 3)), fraud.X)
 
 
-@pytest.mark.parametrize("kind", ["frame", "weights", "row costs", "monotone"])
-def test_so_they_are_on_any_table(fraud, kind):
-    X, options, more = fraud.X, {}, {}
-    if kind == "frame":
-        letters = np.where(X[:, 0] > 0, "a", np.where(X[:, 1] > 0, "b", "c"))
-        X = pd.DataFrame(X).add_prefix("x").assign(kind=pd.Categorical(letters))
-        X.loc[::7, "x1"] = np.nan
-    elif kind == "weights":
-        more["sample_weight"] = np.arange(len(fraud.y)) % 4
-    elif kind == "row costs":
-        more["costs"] = per_row(fn=fraud.amount, fp=5)
-    else:
-        options["engine_params"] = {"monotone_constraints": [1] + [0] * (X.shape[1] - 1)}
-    check_same(*(make(n_jobs=n, **options).fit(X, fraud.y, **more) for n in (1, 2)), X)
-
-
-def test_kinds_race_on_the_first_fold_as_ever(fraud, monkeypatch):
-    monkeypatch.setattr(train, "_RACE_ROWS", 10)
-    models = [make(n_jobs=n, effort="high").fit(fraud.X, fraud.y) for n in (1, 3)]
-    check_same(*models, fraud.X)
-    assert any(member.note for member in models[0].members_)
+def test_so_they_are_on_any_table(fraud):
+    """A frame with categories and missing values, weights, costs of rows."""
+    letters = np.where(fraud.X[:, 0] > 0, "a", np.where(fraud.X[:, 1] > 0, "b", "c"))
+    X = pd.DataFrame(fraud.X).add_prefix("x").assign(kind=pd.Categorical(letters))
+    X.loc[::7, "x1"] = np.nan
+    more = {"sample_weight": np.arange(400) % 4, "costs": per_row(fn=fraud.amount, fp=5)}
+    check_same(*(make(n_jobs=n).fit(X, fraud.y, **more) for n in (1, 2)), X)
 
 
 def test_threads_are_shared_out(fraud, used):
