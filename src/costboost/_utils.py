@@ -8,7 +8,6 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from copy import copy
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
@@ -222,9 +221,10 @@ EstimatorT = TypeVar("EstimatorT")
 
 def unfitted(estimator: EstimatorT) -> EstimatorT:
     """A copy without what an earlier fit has left."""
-    blank = copy(estimator)
-    for name in [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]:
-        delattr(blank, name)
+    # Not by `copy`, which asks for the state of a file: every argument stays the same object.
+    blank = type(estimator).__new__(type(estimator))
+    given = {n: v for n, v in vars(estimator).items() if not n.endswith("_") or n[0] == "_"}
+    vars(blank).update(given)
     return blank
 
 

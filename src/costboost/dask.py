@@ -806,7 +806,7 @@ class DaskSource(TrainingRows):
         booster = result["booster"]
         if "evals" in options:
             for loss in result["history"]["held_out"]["loss"]:
-                rounds.tell({"held_out": float(loss)})
+                rounds.end_round({"held_out": float(loss)})
             booster = booster[: booster.best_iteration + 1]
         trees = from_xgboost(booster)
         return TreeModel(trees, self.columns.n_inputs, "xgboost", target.is_log_loss)

@@ -123,12 +123,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             state |= dict.fromkeys(names, mapping)
         super().__setstate__(state)
 
-    def __copy__(self) -> Self:
-        """A copy that shares all attributes, the mapping of costs too."""
-        twin = type(self).__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        return twin
-
     cost_matrix: Any
     classes_: AnyArray
     decisions_: AnyArray
@@ -153,8 +147,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         sparse_rows: bool,
         categories: bool = True,
         remedy: str = "",
-    ) -> tuple[AnyArray, AnyArray]:
-        """The rows as a float matrix, and the labels; learns what becomes of the columns."""
+    ) -> tuple[AnyArray, AnyArray, Ints]:
+        """The rows as a float matrix, the labels, and their places in ``classes_``."""
+        # Learns the classes, and what becomes of the columns.
         # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
         owner = type(self).__name__
         if not hasattr(X, "shape"):
@@ -183,7 +178,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
                 n = matrix.shape[0]
                 raise ValueError(f"y must have shape ({n},), a label per row of X; got {y.shape}.")
         check_classification_targets(y)
-        return as_csr(matrix) if is_sparse(matrix) else matrix, y
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        is_binary = not get_tags(self).classifier_tags.multi_class
+        check_classes(self.classes_, owner, binary=is_binary)
+        return as_csr(matrix) if is_sparse(matrix) else matrix, y, codes
 
     def _learn_columns(self, seen: Mapping[Any, Seen], target: str) -> Columns:
         """What becomes of the columns, with a warning that names those that are left out."""
@@ -267,13 +265,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         if not columns_of(form) or not has_columns(X):
             return X
         return TypedRows(known, RawTable(X), f"X of {type(self).__name__}", 0)
-
-    def _learn_classes(self, y: AnyArray) -> Ints:
-        """Keep the classes; return the index of each row's class among them."""
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        is_binary = not get_tags(self).classifier_tags.multi_class
-        check_classes(self.classes_, type(self).__name__, binary=is_binary)
-        return codes
 
     def _training_costs(
         self, costs: Any, codes: Ints, X: Any, weights: Floats | None

@@ -148,8 +148,8 @@ class AdaMECClassifier(MinCostClassifier):
 
     # X reaches AdaBoost as it was passed, which reads columns itself.
 
-    def _read_training(self, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
-        return X, super()._read_training(X, y, **rules)[1]
+    def _read_training(self, X: Any, y: Any, **rules: Any) -> tuple[Any, Any, Any]:
+        return X, *super()._read_training(X, y, **rules)[1:]
 
     def _read(self, X: Any, **rules: Any) -> Any:
         return X if isinstance(X, TypedRows) else check_features(self, X)

@@ -264,7 +264,7 @@ class BoostingClassifier(CostSensitiveClassifier):
                 "to choose from. Leave out early_stopping, eval_set and callbacks."
             )
         owner, learner = type(self).__name__, self._learner()
-        matrix, y = self._read_training(
+        matrix, _, codes = self._read_training(
             X,
             y,
             categories=learner.accepts_categories,
@@ -273,7 +273,6 @@ class BoostingClassifier(CostSensitiveClassifier):
             remedy=f"the weak learner {learner} of {owner} cannot take. Encode them, or use "
             "estimator='tree'.",
         )
-        codes = self._learn_classes(y)
         weights = check_weights(sample_weight, len(codes), owner)
         used = weights > 0
         known, state = self._training_costs(costs, codes, X, weights)

@@ -99,7 +99,7 @@ class _CatBoostRounds:
         if self.rounds.stop_by is not None:
             values = next(iter(info.metrics["validation"].values()))
             losses[self.rounds.stop_by] = float(values[-1])
-        return not self.rounds.tell(losses)
+        return not self.rounds.end_round(losses)
 
 
 def _dense(X: Any) -> AnyArray:

@@ -437,10 +437,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
         owner = type(self).__name__
-        matrix, y = self._read_training(X, y, categories=True, missing=True, sparse_rows=True)
+        matrix, _, codes = self._read_training(X, y, missing=True, sparse_rows=True)
         columns = self.columns_
         names = columns.inputs if columns.columns else None
-        codes = self._learn_classes(y)
         weights = check_weights(sample_weight, len(codes), owner)
         known = self._price(costs, X, codes)
         rows = PricedRows(matrix, known, weights).weighted()

@@ -82,20 +82,17 @@ class Rounds:
         best = self.best_outputs
         return to_scores(best) if self.are_proba and best is not None else best
 
-    def end_round(self) -> bool:
-        """Report the round; whether the training is to end."""
-        if self.stop_by is None:
-            self.best_round = self.round + 1
-        elif (loss := self._losses[self.stop_by]) < self.best_loss:
-            self.best_loss, self.best_round = loss, self.round + 1
-            self.best_outputs = self._outputs[self.stop_by].copy()
-        is_ended = self.tell(self._losses)
-        waited = self.round - self.best_round
-        return is_ended or (self.stop_by is not None and waited >= self.patience)
-
-    def tell(self, losses: Mapping[str, float]) -> bool:
-        """Record a round and tell it; whether a callback or the time ends the booster."""
+    def end_round(self, losses: Mapping[str, float] | None = None) -> bool:
+        """Record a round and tell it; whether the training is to end."""
+        # The losses are those seen in the round, unless the engine tells its own.
         self.round += 1
+        losses = self._losses if losses is None else losses
+        if self.stop_by is None:
+            self.best_round = self.round
+        elif losses[self.stop_by] < self.best_loss:
+            self.best_loss, self.best_round = losses[self.stop_by], self.round
+            if self.stop_by in self._outputs:
+                self.best_outputs = self._outputs[self.stop_by].copy()
         told: dict[str, Any] = {}
         for name, loss in losses.items():
             measures = {"loss": loss}
@@ -107,11 +104,12 @@ class Rounds:
             for measure, value in measures.items():
                 self.evals.setdefault(name, {}).setdefault(measure, []).append(value)
                 told[f"{_SETS[name][0]}_{measure}"] = value
-        is_ended = False
+        is_ended = self.stop_by is not None and self.round - self.best_round >= self.patience
         if self.callbacks:
             place = self.booster, self.n_boosters, self.round, self.n_rounds
-            now = Round(self.target.name, *place, **told, member=self.member)
-            is_ended = tell(self.callbacks, now)
+            is_ended |= tell(
+                self.callbacks, Round(self.target.name, *place, **told, member=self.member)
+            )
         return is_ended or self.is_over()
 
 

@@ -279,11 +279,6 @@ class Head:
             return self.models[0].booster
         return TreeModel.joined(self.models, self.weights).booster
 
-    @property
-    def n_rounds(self) -> int:
-        """Rounds of the longest booster."""
-        return max(model.n_rounds for model in self.models)
-
     def average(self, values: Iterable[Floats]) -> Floats:
         """One score, or contribution, from those of the models."""
         total = sum(w * v for w, v in zip(self.weights, values, strict=True))
@@ -297,7 +292,7 @@ class Head:
         """The scores by round; boosters that have stopped keep their last ones."""
         stages = [model.staged_scores(X) for model in self.models]
         last = [next(stage) for stage in stages]
-        for _ in range(self.n_rounds):
+        for _ in range(max(model.n_rounds for model in self.models)):
             yield self.average(last)
             last = [next(stage, old) for stage, old in zip(stages, last, strict=True)]
 

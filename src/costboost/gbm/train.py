@@ -91,15 +91,15 @@ def train(rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()) ->
     if model.verbose:
         print(summary)
     kinds = candidates_for(model, target, rows)
-    end = np.inf if model.time_limit is None else time.monotonic() + model.time_limit
+    began, limit = time.monotonic(), np.inf if model.time_limit is None else model.time_limit
     is_shown = model.verbose and rows.is_local
     with BoosterProgress(rows.owner, model.verbose) if is_shown else nullcontext() as progress:
         # What a round costs is worked out where somebody listens.
         decide = head.decide if callbacks or model.verbose or rows.is_watched else None
-        mine = _part(end, 1.0 - _PRICE_TIME if prices else 1.0)
+        mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
         training = Training(rows, model, target, decide, mine, callbacks, progress)
         training.train_members(kinds)
-        priced = train_prices(prices, training, end)
+        priced = train_prices(prices, training, began + limit)
     used = [kind for kind in kinds if kind.weight > 0]
     if model.time_limit is not None:
         _warn_of_time(used, model.time_limit, rows.owner)
@@ -112,7 +112,7 @@ def train(rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()) ->
         costs_=summary,
         cost_matrix_=mean,
         heads_=heads,
-        n_iter_=heads[target.name].n_rounds,
+        n_iter_=max(one.n_rounds for one in heads[target.name].models),
         columns_=rows.columns,
         n_features_in_=rows.columns.n_features,
         **rows.columns.names_in,
@@ -238,12 +238,6 @@ def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | 
             loss.check_costs(known, owner)
     target = LossTarget(loss, totals)
     return target, LossHead(loss=loss, matrix=matrix / target.unit)
-
-
-def _part(end: float, share: float) -> float:
-    """When a share of the time that is left until the end will be over."""
-    now = time.monotonic()
-    return now + share * max(end - now, 0.0)
 
 
 # --- members --------------------------------------------------------------------------------------
@@ -539,7 +533,8 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
         kind.device = "cpu" if is_alien else kind.device
         if model.learning_rate == "auto":
             kind.learning_rate = _PRICE_RATE
-        mine = _part(end, 1 / (len(targets) - place))
+        now = time.monotonic()
+        mine = now + (end - now) / (len(targets) - place)
         replace(training, target=target, end=mine, **quiet).train_members([kind])
         found.append(kind)
     return found

@@ -190,8 +190,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         check_parameters(self)
         owner = type(self).__name__
         if self.estimator is None:
-            rows, y = self._read_training(X, y, missing=True, sparse_rows=True)
-            codes = self._learn_classes(y)
+            rows, y, codes = self._read_training(X, y, missing=True, sparse_rows=True)
         else:
             rows, y, codes = check_rows(self, X, y)
         weighed = sample_weight is not None
