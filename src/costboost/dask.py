@@ -12,7 +12,7 @@ import asyncio
 import copy
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from importlib.util import find_spec
 from operator import add
@@ -81,6 +81,7 @@ class WorkerLostError(RuntimeError):
     """A worker of the cluster died or fell silent while it was needed; the fit was given up."""
 
 
+@dataclass(eq=False, repr=False)
 class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gradient boosting that takes the decisions of least expected cost, on many machines.
 
@@ -151,56 +152,31 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     """
 
     _rules: ClassVar[Mapping[str, Constraint]] = {**RULES, "worker_timeout": number(1)}
-    _local: CostBoostClassifier
+    _local: CostBoostClassifier = field(init=False)
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        *,
-        loss: Any = "auto",
-        costs_known: bool | Literal["auto"] = "auto",
-        risk: Literal["expected", "worst"] = "expected",
-        columns: Mapping[str, str] | None = None,
-        n_estimators: int = 1000,
-        learning_rate: float | Literal["auto"] = "auto",
-        max_leaves: int | Literal["auto"] = "auto",
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        reg_lambda: float = 5.0,
-        subsample: float = 1.0,
-        colsample: float = 0.8,
-        early_stopping: bool = True,
-        patience: int = 50,
-        validation_fraction: float = 0.2,
-        calibration: Literal["temperature"] | None = "temperature",
-        engine_params: dict[str, Any] | None = None,
-        device: str = "cpu",
-        random_state: Any = None,
-        verbose: int = 0,
-        worker_timeout: float = 300.0,
-        client: Any = None,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.loss = loss
-        self.costs_known = costs_known
-        self.risk = risk
-        self.columns = columns
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaves = max_leaves
-        self.min_samples_leaf = min_samples_leaf
-        self.reg_lambda = reg_lambda
-        self.subsample = subsample
-        self.colsample = colsample
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.calibration = calibration
-        self.engine_params = engine_params
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
-        self.worker_timeout = worker_timeout
-        self.client = client
+    cost_matrix: Any = None
+    _: KW_ONLY
+    loss: Any = "auto"
+    costs_known: bool | Literal["auto"] = "auto"
+    risk: Literal["expected", "worst"] = "expected"
+    columns: Mapping[str, str] | None = None
+    n_estimators: int = 1000
+    learning_rate: float | Literal["auto"] = "auto"
+    max_leaves: int | Literal["auto"] = "auto"
+    min_samples_leaf: int | Literal["auto"] = "auto"
+    reg_lambda: float = 5.0
+    subsample: float = 1.0
+    colsample: float = 0.8
+    early_stopping: bool = True
+    patience: int = 50
+    validation_fraction: float = 0.2
+    calibration: Literal["temperature"] | None = "temperature"
+    engine_params: dict[str, Any] | None = None
+    device: str = "cpu"
+    random_state: Any = None
+    verbose: int = 0
+    worker_timeout: float = 300.0
+    client: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> Self:
         """Fit the boosters.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -52,6 +53,8 @@ def _has_probabilities(model: CostBoostClassifier) -> bool:
     return bool(getattr(loss, "has_probabilities", False))
 
 
+@with_hints
+@dataclass(eq=False, repr=False)
 class CostBoostClassifier(CostSensitiveClassifier):
     """Gradient boosting that takes the decisions of least expected cost.
 
@@ -264,84 +267,52 @@ class CostBoostClassifier(CostSensitiveClassifier):
     """
 
     _rules: ClassVar[Mapping[str, Constraint]] = RULES
-    _estimated_rows: float
-    heads_: dict[str, Any]
-    n_iter_: int
-    n_features_in_: int
-    data_fingerprint_: str
-    feature_names_in_: AnyArray
-    estimated_score_: Estimate
-    estimated_score_without_costs_: Estimate
-    estimated_savings_: Estimate
-    estimated_savings_without_costs_: Estimate
-    estimated_cost_: float
-    shrinkage_: float
-    evals_result_: dict[str, list[Evals]]
-    members_: Members
+    cost_matrix: Any = None
+    _: KW_ONLY
+    effort: Literal["fast", "balanced", "high"] = "balanced"
+    loss: Any = "auto"
+    engine: Literal["lightgbm", "xgboost", "catboost"] = "lightgbm"
+    costs_known: bool | Literal["auto"] = "auto"
+    risk: Literal["expected", "worst"] = "expected"
+    cost_columns: Literal["features", "exclude"] = "features"
+    columns: Mapping[str, str] | None = None
+    n_estimators: int = 1000
+    learning_rate: float | Literal["auto"] = "auto"
+    max_leaves: int | Literal["auto"] = "auto"
+    min_samples_leaf: int | Literal["auto"] = "auto"
+    reg_lambda: float = 5.0
+    subsample: float = 0.8
+    colsample: float = 0.8
+    early_stopping: bool = True
+    patience: int = 50
+    n_iter_no_change: int | None = None
+    ensemble: int | Literal["auto"] = "auto"
+    cv: Any = None
+    refit: bool | Literal["auto"] = "auto"
+    validation_fraction: float = 0.2
+    calibration: Literal["temperature"] | None = "temperature"
+    engine_params: dict[str, Any] | None = None
+    device: str = "cpu"
+    time_limit: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    @with_hints
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        *,
-        effort: Literal["fast", "balanced", "high"] = "balanced",
-        loss: Any = "auto",
-        engine: Literal["lightgbm", "xgboost", "catboost"] = "lightgbm",
-        costs_known: bool | Literal["auto"] = "auto",
-        risk: Literal["expected", "worst"] = "expected",
-        cost_columns: Literal["features", "exclude"] = "features",
-        columns: Mapping[str, str] | None = None,
-        n_estimators: int = 1000,
-        learning_rate: float | Literal["auto"] = "auto",
-        max_leaves: int | Literal["auto"] = "auto",
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        reg_lambda: float = 5.0,
-        subsample: float = 0.8,
-        colsample: float = 0.8,
-        early_stopping: bool = True,
-        patience: int = 50,
-        n_iter_no_change: int | None = None,
-        ensemble: int | Literal["auto"] = "auto",
-        cv: Any = None,
-        refit: bool | Literal["auto"] = "auto",
-        validation_fraction: float = 0.2,
-        calibration: Literal["temperature"] | None = "temperature",
-        engine_params: dict[str, Any] | None = None,
-        device: str = "cpu",
-        time_limit: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.effort = effort
-        self.loss = loss
-        self.engine = engine
-        self.costs_known = costs_known
-        self.risk = risk
-        self.cost_columns = cost_columns
-        self.columns = columns
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaves = max_leaves
-        self.min_samples_leaf = min_samples_leaf
-        self.reg_lambda = reg_lambda
-        self.subsample = subsample
-        self.colsample = colsample
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.n_iter_no_change = n_iter_no_change
-        self.ensemble = ensemble
-        self.cv = cv
-        self.refit = refit
-        self.validation_fraction = validation_fraction
-        self.calibration = calibration
-        self.engine_params = engine_params
-        self.device = device
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    # What a fit finds.
+    _estimated_rows: float = field(init=False)
+    heads_: dict[str, Any] = field(init=False)
+    n_iter_: int = field(init=False)
+    n_features_in_: int = field(init=False)
+    data_fingerprint_: str = field(init=False)
+    feature_names_in_: AnyArray = field(init=False)
+    estimated_score_: Estimate = field(init=False)
+    estimated_score_without_costs_: Estimate = field(init=False)
+    estimated_savings_: Estimate = field(init=False)
+    estimated_savings_without_costs_: Estimate = field(init=False)
+    estimated_cost_: float = field(init=False)
+    shrinkage_: float = field(init=False)
+    evals_result_: dict[str, list[Evals]] = field(init=False)
+    members_: Members = field(init=False)
 
     # -- fit ------------------------------------------------------------------------------------
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache, wraps
 from inspect import signature
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from costboost.columns import Columns
 # Categories of a column that engines split off one at a time.
 ONE_HOT = 64
 
-P = ParamSpec("P")
 OwnerT = TypeVar("OwnerT")
 
 
@@ -202,20 +201,18 @@ def hint(name: str, known: list[str]) -> str:
     return f"Did you mean {near[0]!r}?" if near else f"The parameters are {known}."
 
 
-def with_hints(
-    init: Callable[Concatenate[OwnerT, P], None],
-) -> Callable[Concatenate[OwnerT, P], None]:
-    """A constructor whose error for an unknown parameter says what to write instead."""
-    # The signature stays the one of ``init``, as scikit-learn asks for.
+def with_hints(cls: type[OwnerT]) -> type[OwnerT]:
+    """A class whose constructor says what to write instead of an unknown parameter."""
+    # The signature stays the one of ``__init__``, as scikit-learn asks for.
+    init: Any = cls.__init__
     known = list(signature(init).parameters)[1:]
 
     @wraps(init)
-    def checked(self: OwnerT, /, *args: P.args, **options: P.kwargs) -> None:
+    def checked(self: OwnerT, /, *args: Any, **options: Any) -> None:
         for name in options:
             if name not in known:
-                raise TypeError(
-                    f"{type(self).__name__} has no parameter {name!r}. {hint(name, known)}"
-                )
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}. {hint(name, known)}")
         init(self, *args, **options)
 
-    return checked
+    cls.__init__ = checked  # type: ignore[assignment]
+    return cls
