@@ -15,8 +15,11 @@ from scipy import sparse
 from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
-from costboost.costs import per_row
+from costboost.costs import Costs, per_row
 from costboost.gbm import Round, StopBoosting
+from costboost.gbm.members import Rounds
+from costboost.gbm.rows import PricedRows, Totals
+from costboost.gbm.targets import ProbabilityTarget
 from costboost.metrics import total_cost
 from data import row_costs, rows
 
@@ -79,6 +82,16 @@ def test_training_rows_change_no_booster():
     X, y = rows()
     plain, watched = (make(COSTLY).fit(X, y, eval_train=flag) for flag in (False, True))
     np.testing.assert_array_equal(plain.predict_proba(X), watched.predict_proba(X))
+
+
+def test_of_rounds_of_equal_loss_the_first_is_kept():
+    rows = PricedRows(None, Costs([0, 1], 1 - np.eye(2), codes=[0, 1]), np.ones(2))
+    rounds = Rounds(9, 3, 0, 1, ProbabilityTarget(Totals.of(rows)), {"held_out": rows})
+    ends = []
+    for _ in range(4):
+        rounds.see("held_out", np.zeros(2))
+        ends.append(rounds.end_round())
+    assert (rounds.best_round, ends) == (1, [False, False, False, True])
 
 
 # --- callbacks ----------------------------------------------------------------------------------
