@@ -71,8 +71,9 @@ with suppress(ImportError):  # without such locks, folders of killed processes s
 _BUFFER = 2**20
 # Numbers of a batch, unless the user says how many rows: 16 MB of features.
 _BATCH_NUMBERS = 2**22
-# Names of folders for them, and the seconds after which one without a lock is left over.
-_PREFIX, _STALE = "costboost-", 10.0
+# Names of folders for them, which nothing else of the library has, and the seconds after which one
+# without a lock is left over.
+_PREFIX, _STALE = "costboost-parquet-", 10.0
 
 
 # --- files ----------------------------------------------------------------------------------------
