@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.columns import Column
+from costboost.columns import Column, Columns
 from costboost.columns.columns import look
 
 N = 200
@@ -80,3 +82,26 @@ def test_costs_keep_a_column_and_people_may_insist() -> None:
 )
 def test_typed_columns(values: list[object], kind: str) -> None:
     assert column_of(pl.Series("x", values)).kind == kind
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+02:00", "-0530"])
+def test_parts_of_dates(zone: str) -> None:
+    """Times are in UTC if they say how far from it; rows seen in parts are those seen at once."""
+    frame = pl.DataFrame(
+        {"t": [f"{d:%Y-%m-%dT%H:%M:%S}{zone}" for d in DAYS], "c": ["a", "b"] * 100}
+    )
+    first, second = look(frame[:80]), look(frame[80:].with_columns(c=pl.lit("z")))
+    merged = Columns.learn({name: first[name].merge(second[name]) for name in first})
+    assert merged["c"].categories == ("a", "b", "z")
+    found = dict(zip(merged.inputs, merged.encode(frame).T, strict=True))
+    moments = pd.to_datetime(frame["t"].to_pandas(), utc=True).dt
+    for part in ("month", "day", "hour"):
+        np.testing.assert_array_equal(found[f"t_{part}"], getattr(moments, part))
+    np.testing.assert_array_equal(found["t_weekday"], moments.day_of_week + 1)
+
+
+def test_numbers_as_categories() -> None:
+    frame = pl.DataFrame({"x": [30, 4, None, 200, 4]})
+    found = Columns.learn(frame, {"x": "category"})
+    assert found["x"].categories == ("4", "30", "200")
+    np.testing.assert_array_equal(found.encode(frame)[:, 0], [1, 0, np.nan, 2, 0])

@@ -138,6 +138,7 @@ def test_hard_cases_of_delimiters_and_encodings(tmp_path: Path) -> None:
     assert delimiter_of("a;b\n1,5;2,5\n3,5;4,5\n") == ";"  # decimal commas
     assert delimiter_of('a|b\n"x,y,z"|1\n"u,v"|2\n') == "|"  # commas in quotes
     assert delimiter_of("a\n1\n2\n") == ","
+    assert delimiter_of("x, y, z;b\n1;2\n3;4\n") == ";"  # the same number in every line
     path = tmp_path / "late.csv"
     path.write_bytes("a,b\n1,größ".encode()[:-1])  # ends within a character
     assert open_source(path).encoding == "cp1252"
