@@ -112,7 +112,7 @@ def test_what_is_odd_is_said(world: World, tmp_path: Path) -> None:
     [
         ("--cost fn=0.00 --cost fp=5", "--cost fn=0: this mistake costs nothing. Is that meant?"),
         ("--cost yes:no=9 --cost no:yes=0", "--cost no:yes=0: this mistake costs nothing"),
-        ("--cost fn=-amount --cost fp=5", "write costs without the minus sign"),
+        ("--cost fn=-amount --cost fp=5", "costs without the minus sign"),
     ],
 )
 def test_odd_costs_are_questioned(world: World, tmp_path: Path, costs: str, said: str) -> None:
