@@ -410,10 +410,13 @@ def test_scores_that_may_not_pay_are_drawn_to_the_shares_of_the_classes(k):
     told = X[:, 0] + 2 * rng.normal(size=200)
     y = np.searchsorted(np.quantile(told, {2: [0.7], 3: [0.6, 0.8]}[k]), told)
     costs = (1.0 - np.eye(k)) * np.where(np.arange(k) == 0, 0.3, 1.0)[:, None]
+    held = np.arange(200) % 2 == 0
     raw, drawn = (
-        make(costs, ensemble=1, calibration=how).fit(X, y, sample_weight=w)
+        make(costs, cv=[(~held, held)], calibration=how).fit(X, y, sample_weight=w)
         for how in (None, "temperature")
     )
+    paid = costs[y, drawn.predict(X)]  # the estimate is that of the scores that decide
+    assert drawn.estimated_cost_ == pytest.approx(np.average(paid[held], weights=w[held]))
     shares = np.log(np.bincount(y, w) / w.sum())
     scores = drawn.temperature_ * np.log(raw.predict_proba(X)) + drawn.shrinkage_ * shares
     proba = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
