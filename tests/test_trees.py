@@ -288,6 +288,7 @@ HOSTILE = [
     (put("roots", slice(None), -1), "one parent"),  # nodes of no tree
     (put_set("words", 2**30), "categories"),
     (put_set("words", -1), "categories"),
+    (lambda t: replace(t, categories=t.categories[:-1]), "categories"),  # one word beyond the end
     (put_set("threshold", -1), "categories"),
     (put_set("threshold", 0.5), "categories"),
     (put("values", 0, np.nan), "finite"),

@@ -22,7 +22,7 @@ from costboost.files.model import contents
 from costboost.files.state import Decoder
 from costboost.trees import Trees
 from files.models import answers, fitted, make, rows, same
-from files.mutations import bomb_file, chains, forged, measured, run, signed, tight
+from files.mutations import bomb_file, chains, forged, measured, run, shared_tables, signed, tight
 
 # -- the container --------------------------------------------------------------------------------
 
@@ -166,6 +166,12 @@ def test_values_that_are_none(case):
     with pytest.raises((ValueError, LookupError, TypeError), match=words):
         decoded(value, data)
     assert time.process_time() - start < 1.0
+
+
+def test_arrays_of_many_parts_count_for_each():
+    state, arrays = shared_tables()
+    with pytest.raises(ModelFileError, match="seconds"):
+        Decoder(arrays, frozenset()).root(state)
 
 
 # -- states and arrays ----------------------------------------------------------------------------

@@ -94,6 +94,25 @@ def test_limits_hold_and_explanations_add_up(capacity):
         assert row["saving"] == pytest.approx(saving, abs=1e-9) == pytest.approx(total, abs=1e-9)
 
 
+def test_blocks_of_rows_are_those_of_one(monkeypatch):
+    model, client = model_of("review"), client_of("review")
+    X = rows_of(model, 20)
+    costs = own_costs(model, 20).tolist()
+    more = {"costs": [*costs[:11], None, *costs[12:]], "explain": True, "capacity": {"review": 2}}
+    whole = client.decide({"records": records_of(X), **more}).json()
+    monkeypatch.setattr("costboost.serve.scoring._ROWS", 3)
+    assert len({row["decision"] for row in whole["rows"]}) > 1
+    blocks = client.decide({"records": records_of(X), **more}).json()
+    for one, two in zip(whole["rows"], blocks["rows"], strict=True):
+        assert one["decision"] == two["decision"]
+        assert one["expected_costs"] == pytest.approx(two["expected_costs"], rel=1e-12)
+        assert one["explanation"]["parts"] == pytest.approx(two["explanation"]["parts"], abs=1e-9)
+    records = records_of(X)
+    records[13]["hour"] = "noon"
+    answer = client.decide({"records": records}).json()
+    assert answer["error"]["field"] == "records[13].hour"
+
+
 def test_rows_without_costs_use_those_of_the_model():
     model = model_of("review")
     X = rows_of(model, 4)
