@@ -258,7 +258,7 @@ class Service:
         """The answer as JSON: an object per row, then what concerns all rows."""
         # Some rows at a time: as objects of Python they take much more memory than as text.
         rows = [
-            to_json(self._records(answer, passed, slice(at, at + _ROWS)), inf_nan_mode="null")
+            to_json(self._records(answer, passed, slice(at, at + _ROWS)), inf_nan_mode="null")[1:-1]
             for at in range(0, query.n, _ROWS)
         ]
         total = None if answer.taken is None else float(answer.taken.sum())
@@ -267,8 +267,7 @@ class Service:
             content["limits"] = answer.limits
         if unseen := self._unseen(query):
             content["unseen_categories"] = unseen
-        inside = b",".join(part[1:-1] for part in rows)
-        return b'{"rows":[' + inside + b"]," + to_json(content, inf_nan_mode="null")[1:]
+        return b'{"rows":[' + b",".join(rows) + b"]," + to_json(content, inf_nan_mode="null")[1:]
 
     def audit_lines(self, answer: Reply, query: Query, request: str, with_rows: bool) -> bytes:
         """A line of JSON per decision, in the words of ``costboost predict``."""
