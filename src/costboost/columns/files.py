@@ -411,7 +411,6 @@ def _spooled(stdin: IO[bytes]) -> Path:
 
 @cache
 def _scratch() -> Path:
-    # Not "costboost-": fits of Parquet files take such folders, if they are old, for left over.
     folder = Path(tempfile.mkdtemp(prefix="costboost-"))
     atexit.register(_remove, folder, os.getpid())
     return folder
