@@ -38,7 +38,6 @@ OLD = {
     "dask_speed": "measured by 0.1.0 with edited source",
     "decisions_speed": "measured by 0.1.0, no load",
     "gbm_speed": "measured by 0.1.0 with edited source",
-    "held_out_cost": "four commits, some with edited source; no versions and no load",
     "multiclass_speed": "measured by 0.1.0 with edited source",
     "out_of_core": "measured by 0.1.0 with edited source",
     "scale": "measured by 0.1.0 with edited source",
