@@ -34,15 +34,9 @@ CONCERNED = {
 }
 
 OLD = {
-    "classifier_speed": "no load",
-    "dask_speed": "measured by 0.1.0 with edited source",
-    "decisions_speed": "measured by 0.1.0, no load",
-    "gbm_speed": "measured by 0.1.0 with edited source",
     "multiclass_speed": "measured by 0.1.0 with edited source",
     "out_of_core": "measured by 0.1.0 with edited source",
-    "scale": "measured by 0.1.0 with edited source",
     "speed": "measured by 0.1.0, no load",
-    "speed_cpu": "no load",
 }
 
 # No benchmark fits `CostBoostClassifier` with weights of rows, so such entries concern none.
