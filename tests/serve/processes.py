@@ -50,8 +50,8 @@ def ask(connection, path, body=None):
     return answer.status, answer.read(), answer.getheader("connection")
 
 
-def ask_once(port, path):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+def ask_once(port, path, seconds=60):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     with closing(connection):
         return ask(connection, path)
 

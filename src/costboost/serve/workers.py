@@ -212,21 +212,23 @@ def _loader(settings: Settings, folder: Path) -> Callable[[], Service]:
     """Loads the model file; a worker that starts while it is faulty takes the last good one."""
     from costboost.serve.scoring import load_service
 
-    last_good, is_start = folder / "last_good", True
+    last_good, title = folder / "last_good", settings.model.stem
+    may_take_last = True
 
     def load() -> Service:
-        nonlocal is_start
-        may_take_last, is_start = is_start and last_good.exists(), False
+        nonlocal may_take_last
         copy = folder / f"model-{os.getpid()}"  # nobody changes it while it is read
         try:
             shutil.copyfile(settings.model, copy)
-            service = load_service(copy, settings.trusted, settings.model.stem)
-            copy.replace(last_good)
+            service = load_service(copy, settings.trusted, title)
         except (OSError, ValueError) as error:
-            if not may_take_last:
+            if not may_take_last or not last_good.exists():
                 raise
             log.error("The model file is faulty, the last good one is taken: %s", error)
-            service = load_service(last_good, settings.trusted, settings.model.stem)
+            service = load_service(last_good, settings.trusted, title)
+        else:
+            copy.replace(last_good)
+        may_take_last = False
         return service
 
     return load
@@ -314,8 +316,8 @@ def _supervise(settings: Settings, listener: socket.socket, folder: Path) -> int
             pending.append(signal.SIGTERM)
             continue
         for place in dead:
-            ended = workers[place]
-            log.error("Worker %s ended (%s); another takes its place.", ended.pid, ended.exitcode)
+            log.error("Worker %s ended with %s; another takes its place.", workers[place].pid,
+                      workers[place].exitcode)  # fmt: skip
             workers[place] = _started(settings, listener, folder)
     return status
 
