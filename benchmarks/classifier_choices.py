@@ -25,11 +25,11 @@ from sklearn.model_selection import train_test_split
 from costboost import CostBoostClassifier
 from costboost.columns import Columns
 from costboost.costs import Costs
+from costboost.costs.table import to_proba
 from costboost.datasets import load
-from costboost.gbm.members import Rounds, candidate
-from costboost.gbm.models import temperature, to_proba
+from costboost.gbm.models import ProbabilityTarget, best_factor
 from costboost.gbm.rows import MemoryRows, PricedRows, make_folds
-from costboost.gbm.targets import ProbabilityTarget
+from costboost.gbm.train import Rounds, candidate
 from costboost.metrics import avoidable_cost_score
 from costboost_papers.costs import class_frequency
 
@@ -146,7 +146,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         seen = np.concatenate([curve[t] for curve, t in zip(curves, rounds, strict=True)])
         rows = np.concatenate([part[1] for part in parts])
         on_rows = target.on(known.take(rows), np.ones(len(rows)))
-        T = temperature(seen, on_rows.loss, on_rows.weights)
+        T = best_factor(seen, on_rows.loss, len(seen))
         yield "average", "one booster", saved(to_proba(scores[0]))
         yield "average", "scores", saved(to_proba(np.mean(scores, axis=0)))
         yield "average", "probabilities", saved(np.mean([to_proba(s) for s in scores], axis=0))
@@ -155,7 +155,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         last = [b.predict(X[test], raw_score=True, num_iteration=ROUNDS) for b in boosters]
         seen = np.concatenate([curve[ROUNDS] for curve in curves if ROUNDS in curve])
         if len(seen) == len(rows):
-            T = temperature(seen, on_rows.loss, on_rows.weights)
+            T = best_factor(seen, on_rows.loss, len(seen))
             full = {"no": 1.0, "temperature": T}
             for how, factor in full.items():
                 value = saved(np.mean([to_proba(factor * s) for s in last], axis=0))

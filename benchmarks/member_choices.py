@@ -26,9 +26,9 @@ from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.gbm.members import Rounds, blend, candidates_for, mixed
-from costboost.gbm.models import temperature, to_proba
-from costboost.gbm.targets import ProbabilityTarget
+from costboost.costs.table import to_proba
+from costboost.gbm.models import ProbabilityTarget, best_factor
+from costboost.gbm.train import Rounds, blend, candidates_for, mixed
 from costboost.metrics import avoidable_cost_score
 
 KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
@@ -93,7 +93,7 @@ def judged(data: str, seed: int) -> list[dict]:
         weights = blend([found[kind]["held"] for kind in kinds], held_out_loss)
         held = mixed([found[kind]["held"] for kind in kinds], weights)
         scores = mixed([found[kind]["test"] for kind in kinds], weights)
-        scores = temperature(held, held_out_loss, np.ones(len(held))) * scores
+        scores = best_factor(held, held_out_loss, len(held)) * scores
         seconds = float(sum(found[kind]["seconds"] for kind in kinds))
         for problem in problems.problems_of(data):
             if problem.group == "hidden":

@@ -49,8 +49,7 @@ from costboost.costs.forms import varies
 from costboost.costs.labels import codes_of
 from costboost.decisions import Allocation, Explanation, allocate
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.gbm.members import Candidate, Rounds, to_scores
-from costboost.gbm.models import Model, TreeModel
+from costboost.gbm.models import Model, Target, TreeModel, to_scores
 from costboost.gbm.parameters import RULES, canonical
 from costboost.gbm.rows import (
     LARGEST_SEED,
@@ -62,8 +61,7 @@ from costboost.gbm.rows import (
     hold_out_rule,
     strata,
 )
-from costboost.gbm.targets import Target
-from costboost.gbm.train import train
+from costboost.gbm.train import Candidate, Rounds, train
 from costboost.gbm.xgboost import feature_types, matrix_options, parameters_for
 from costboost.trees import from_xgboost
 

@@ -24,10 +24,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CollapseWarning, CostBoostClassifier
 from costboost.costs import interval, per_row, samples
+from costboost.costs.table import to_proba
 from costboost.datasets import make_fraud
-from costboost.decisions.arrays import to_proba
 from costboost.gbm import LOSSES
-from costboost.gbm.targets import PriceTarget
+from costboost.gbm.models import PriceTarget
 from costboost.losses import BinaryLoss
 from costboost.metrics import avoidable_cost_score
 from data import row_costs, rows
@@ -663,7 +663,7 @@ def test_bad_weights(weights):
 
 def test_missing_engine(monkeypatch):
     X, y = rows()
-    monkeypatch.setattr("costboost.gbm.members.find_spec", lambda name: None)
+    monkeypatch.setattr("costboost.gbm.train.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"needs xgboost.*pip install \"costboost\[gbm\]\""):
         make(engine="xgboost").fit(X, y)
 

@@ -15,23 +15,25 @@ from sklearn import metrics
 
 import costboost
 from costboost import CollapseWarning, CostBoostClassifier, TimeLimitWarning
+from costboost.costs.table import to_proba
 from costboost.datasets import make_fraud
 from costboost.gbm import network as networks
 from costboost.gbm import rows as gbm_rows
 from costboost.gbm import train
-from costboost.gbm.members import (
+from costboost.gbm.models import ProbabilityTarget, TreeModel
+from costboost.gbm.network import Design, NetworkModel, row_products
+from costboost.gbm.train import (
+    Estimate,
     Member,
     Members,
     Rounds,
+    Training,
     blend,
     candidate,
     candidates_for,
-    engine,
     mixed,
+    of_future_rows,
 )
-from costboost.gbm.models import Design, NetworkModel, row_products, to_proba
-from costboost.gbm.targets import ProbabilityTarget
-from costboost.gbm.train import Estimate, Training, of_future_rows
 
 COSTLY = {"fn": 20, "fp": 1}
 
@@ -268,7 +270,7 @@ def test_race_asks_for_a_share_of_the_loss_by_effort_and_rows(effort, more_rows,
     usual = [candidate(model, 1) for _ in (1, 2)]
     for kind, scores in zip(usual, (first, -first if gain < 0 else second), strict=True):
         kind.models, kind.scores = [None], [scores]
-    training = Training(rows, model, ProbabilityTarget(rows.totals), None, np.inf, ())
+    training = Training(rows, model, ProbabilityTarget(rows.totals), None, np.inf, (), None, 1)
     training._drop(usual, [kind.scores[0] for kind in usual], more_rows)
     assert [bool(kind.models) for kind in usual] == [True, is_kept]
 
@@ -391,7 +393,8 @@ def test_models_of_folds_become_one(name, k):
     X, y = mixed_table(k)
     models = [trained(name, X, y, np.arange(i, 200, 2), categorical=[3], seed=i)[0] for i in (0, 1)]
     expected = np.mean([model.scores(X) for model in models], axis=0)
-    np.testing.assert_allclose(engine(name)[1](models).scores(X), expected, atol=1e-9)
+    one = NetworkModel.mean(models) if name == "network" else TreeModel.joined(models, [0.5, 0.5])
+    np.testing.assert_allclose(one.scores(X), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_scores", [1, 3])

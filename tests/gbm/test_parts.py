@@ -12,11 +12,9 @@ from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.gbm.members import to_scores
-from costboost.gbm.models import temperature as best_temperature
-from costboost.gbm.models import to_proba
+from costboost.costs.table import to_proba
+from costboost.gbm.models import PriceTarget, ProbabilityTarget, best_factor, to_scores
 from costboost.gbm.rows import PricedRows, Totals, held_out_rows, hold_out_rule, make_folds
-from costboost.gbm.targets import PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
 
 MATRIX = {
@@ -156,7 +154,7 @@ def test_held_out_rows_are_bounded(fraction, n, k, most):
 
 def temperature(scores, labels, weights):
     loss = lambda s: log_loss(labels, to_proba(s), sample_weight=weights)  # noqa: E731
-    return best_temperature(scores, loss, weights)
+    return best_factor(scores, loss, weights.sum() ** 2 / np.square(weights).sum())
 
 
 @pytest.mark.parametrize("factor", [0.6, 1.0, 1.8])

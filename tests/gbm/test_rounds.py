@@ -17,9 +17,9 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs, per_row
 from costboost.gbm import Round, StopBoosting
-from costboost.gbm.members import Rounds
+from costboost.gbm.models import ProbabilityTarget
 from costboost.gbm.rows import PricedRows, Totals
-from costboost.gbm.targets import ProbabilityTarget
+from costboost.gbm.train import Rounds
 from costboost.metrics import total_cost
 from data import row_costs, rows
 

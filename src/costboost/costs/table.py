@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
@@ -766,6 +767,13 @@ def _taken(table: Floats, decisions: Ints) -> Floats:
 
 def _sum(values: Floats, weights: Floats | None) -> float:
     return float(values.sum() if weights is None else (values * weights).sum())
+
+
+def to_proba(scores: Floats) -> Floats:
+    """Scores as probabilities, (n, k)."""
+    if scores.ndim == 1:
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+    return np.asarray(softmax(scores, axis=1))
 
 
 def expected_costs(p: Floats, C: Floats) -> Floats:

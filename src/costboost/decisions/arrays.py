@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import invalid
@@ -47,13 +46,6 @@ def cheapest_other(expected: Floats, codes: Ints | int) -> tuple[Ints, Floats]:
     others[rows, codes] = np.inf
     found: Ints = others.argmin(axis=1)
     return found, others[rows, found] - expected[rows, codes]
-
-
-def to_proba(scores: Floats) -> Floats:
-    """Scores as probabilities, (n, k)."""
-    if scores.ndim == 1:
-        return np.stack([expit(-scores), expit(scores)], axis=1)
-    return np.asarray(softmax(scores, axis=1))
 
 
 def probabilities_and_matrix(

@@ -37,13 +37,13 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, invalid
 from costboost._words import MOST_ROWS, html_table, money
 from costboost.costs.labels import checked_codes
+from costboost.costs.table import to_proba
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
     column_labels,
     expected_cost,
     probabilities_and_matrix,
-    to_proba,
 )
 
 if TYPE_CHECKING:

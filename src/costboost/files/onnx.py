@@ -28,7 +28,8 @@ from costboost.costs.expressions import Expression
 from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
 from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
-from costboost.gbm.models import MOST, NetworkModel, ProbabilityHead
+from costboost.gbm.models import ProbabilityHead
+from costboost.gbm.network import MOST, NetworkModel
 from costboost.learners.tree import TreeEnsemble
 from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees
 

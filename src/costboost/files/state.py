@@ -71,10 +71,10 @@ _PLACES = {
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
     "costboost.losses": "PNorm",
-    "costboost.gbm.members": "Member Members",
-    "costboost.gbm.models": "Design LossHead NetworkModel PriceHead ProbabilityHead TreeModel",
+    "costboost.gbm.models": "LossHead PriceHead ProbabilityHead TreeModel",
+    "costboost.gbm.network": "Design NetworkModel",
     "costboost.trees": "Trees",
-    "costboost.gbm.train": "Estimate",
+    "costboost.gbm.train": "Estimate Member Members",
     "costboost.files.estimators": "TreeClassifier",
     "lightgbm.sklearn": "LGBMClassifier",
     "xgboost.sklearn": "XGBClassifier",

@@ -12,11 +12,10 @@ import numpy as np
 from costboost._typing import AnyArray, Ints
 from costboost.columns.raw import is_sparse
 from costboost.gbm import lightgbm
-from costboost.gbm.members import Candidate, Rounds
-from costboost.gbm.models import TreeModel
+from costboost.gbm.models import Target, TreeModel
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
-from costboost.gbm.targets import Target
+from costboost.gbm.train import Candidate, Rounds
 from costboost.trees import from_catboost
 
 # CatBoost's trees are weaker than others of as many leaves, and take larger steps.

@@ -21,15 +21,14 @@ from costboost._utils import (
     is_real,
     unfitted,
 )
-from costboost.boosting.rounds import Callback, check_callbacks
+from costboost.boosting.rounds import Callback
 from costboost.columns.columns import TypedRows
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import decisions_of
+from costboost.costs.table import to_proba
 from costboost.decisions import Explanation, explain
-from costboost.decisions.arrays import to_proba
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
-from costboost.gbm.members import Evals, Members
 from costboost.gbm.models import LossHead
 from costboost.gbm.parameters import RULES, with_hints
 from costboost.gbm.rows import (
@@ -39,7 +38,7 @@ from costboost.gbm.rows import (
     warn_of_repeated_rows,
     warn_of_target,
 )
-from costboost.gbm.train import Estimate, of_future_rows, train
+from costboost.gbm.train import Estimate, Evals, Members, of_future_rows, train
 from costboost.losses import LOSSES, named_loss
 
 __all__ = ["CostBoostClassifier"]
@@ -385,11 +384,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
         10
         """
         check_parameters(self)
-        listeners = [] if callbacks is None else check_callbacks(callbacks, type(self).__name__)
         # On a copy: an error or an interrupt leaves the classifier as it was.
         fitted = unfitted(self)
         rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train, groups)
-        train(rows, fitted, listeners)
+        train(rows, fitted, callbacks)
         fitted.data_fingerprint_ = fingerprint(X, y)
         if costs is not None and not rows.has_row_costs:
             fitted._costs_source = "matrix"
@@ -524,10 +522,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
-        listeners = [] if callbacks is None else check_callbacks(callbacks, type(self).__name__)
         fitted = unfitted(self)
         rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, fitted)
-        train(rows, fitted, listeners)
+        train(rows, fitted, callbacks)
         self.__dict__ = fitted.__dict__
         return self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import lightgbm as lgb
@@ -10,11 +9,10 @@ import numpy as np
 
 from costboost._threads import same_threads
 from costboost._typing import AnyArray
-from costboost.gbm.members import Candidate, Rounds
-from costboost.gbm.models import Model, TreeModel, best_factor
+from costboost.gbm.models import Target, TreeModel, best_factor
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
-from costboost.gbm.targets import Target
+from costboost.gbm.train import Candidate, Rounds
 from costboost.trees import Trees, from_lightgbm
 
 # Trees of a forest, the share of the rows that a tree sees, and of the columns of a split.
@@ -72,26 +70,21 @@ def fit(
     names = {id(data): name for name, data in watched.items()}
     rounds.are_proba = target.is_log_loss
 
-    def loss(outputs: AnyArray, data: lgb.Dataset) -> tuple[str, float, bool]:
-        # With an objective of its own LightGBM hands over probabilities, else raw scores.
-        return "loss", rounds.see(names[id(data)], outputs), False
-
     def after_round(env: Any) -> None:
         if rounds.end_round():
             results = [("watched", "loss", rounds.best_loss, False)]
             raise lgb.callback.EarlyStopException(rounds.best_round - 1, results)
 
-    options: dict[str, Any] = (
-        {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
-    )
     with same_threads(rounds.threads):
         booster = lgb.train(
             parameters,
             train,
             num_boost_round=rounds.n_rounds,
+            valid_sets=list(watched.values()),
+            # With an objective of its own LightGBM hands over probabilities, else raw scores.
+            feval=lambda outputs, data: ("loss", rounds.see(names[id(data)], outputs), False),
             callbacks=[after_round],
             keep_training_booster=True,  # or LightGBM would copy the trees once more
-            **options,
         )
     trees = from_lightgbm(booster, rounds.best_round)
     return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, rounds.threads)
@@ -181,8 +174,3 @@ def fit_forest(
     trees = tables[0] if len(tables) == 1 else Trees.side_by_side(tables)
     trees = trees.scaled(factor / n, shift)
     return TreeModel(trees, X.shape[1], "forest", True, rounds.threads)
-
-
-def merged_forest(models: Sequence[Model]) -> TreeModel:
-    """One forest with the trees of all folds, which need no training on all rows."""
-    return TreeModel.joined(models, [1 / len(models)] * len(models))

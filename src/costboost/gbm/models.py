@@ -1,34 +1,197 @@
-"""Trained models, and heads: models trained for one target, which together score and decide."""
+"""What boosters are trained for, trained models, and heads: the models of a target together.
+
+A target without rows says what to learn. `Target.on` puts it on rows of known costs, in memory, in
+a batch of a file or on a worker, so all fits share one rule.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import lightgbm as lgb
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import log_expit, log_softmax
 
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.decisions.arrays import to_proba
-from costboost.gbm.objectives import decide, probability
+from costboost.costs.table import to_proba
+from costboost.gbm.network import NetworkModel
+from costboost.gbm.objectives import Derivatives, LossRows, decide, probability
+from costboost.gbm.rows import Totals
 from costboost.losses import Loss
 from costboost.trees import Trees
 
-# -- Trained models: what an engine leaves behind scores, explains itself and is kept in files ---
+# Probabilities are no smaller, so that their logarithms are finite.
+LEAST_PROBA = 1e-15
 
 
-# Standardised values beyond are cut off: a line through an outlier says nothing about the others.
-MOST = 5.0
-# Rows that are multiplied at a time.
-_BLOCK = 64
+# Scores are (n,) if there is one per row, else (n, n_scores).
 
 
-# Raw scores are (n,) if there is one per row, else (n, n_scores).
+def to_scores(proba: AnyArray) -> Floats:
+    """Probabilities as scores: log-odds of (n,), logarithms of (n, k)."""
+    p = np.clip(np.asarray(proba, dtype=np.float64), LEAST_PROBA, 1.0 - LEAST_PROBA)
+    logs: Floats = np.log(p)
+    return logs - np.log1p(-p) if p.ndim == 1 else logs
+
+
+# --- what boosters are trained for ----------------------------------------------------------------
+
+
+class Target(ABC):
+    """What to train for, and once it is put on rows, their labels, weights and loss."""
+
+    name: str
+    n_scores: int
+    # Whether the engine's own log loss of labels and weights will do.
+    is_log_loss: bool
+    # Weight of each label, by which XGBoost's smallest leaf is found.
+    masses: Floats
+
+    labels: AnyArray  # classes, or the prices that are to be learned
+    weights: AnyArray
+    weight: float  # of all rows; 0 if there is nothing to learn from them
+
+    @abstractmethod
+    def on(self, costs: Costs, weights: Floats) -> Self:
+        """The target on rows of these costs."""
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
+        """The target on the label and weight fields of an engine's matrix."""
+        kind = np.intp if self.is_log_loss else np.float64
+        return self.put(labels.astype(kind), weights.astype(np.float64))
+
+    def put(self, labels: AnyArray, weights: AnyArray) -> Self:
+        """The target on rows of these labels and weights."""
+        found = copy(self)
+        found.labels, found.weights, found.weight = labels, weights, float(weights.sum())
+        return found
+
+    def loss(self, scores: Floats) -> float:
+        """Mean loss of the rows, by their weights: what stops a training."""
+        if scores.ndim == 1:
+            losses = -log_expit(np.where(self.labels > 0, scores, -scores))
+        else:
+            logs = log_softmax(scores, axis=1)
+            losses = -np.take_along_axis(logs, self.labels[:, None], axis=1)[:, 0]
+        return float(np.average(losses, weights=self.weights))
+
+    def loss_of_proba(self, proba: Floats) -> float:
+        """The same of probabilities, for log loss: (n,) of the second of two classes, or (n, k)."""
+        if proba.ndim == 1:
+            right = np.where(self.labels > 0, proba, 1.0 - proba)
+        else:
+            right = np.take_along_axis(proba, self.labels[:, None], axis=1)[:, 0]
+        return float(-np.average(np.log(np.maximum(right, LEAST_PROBA)), weights=self.weights))
+
+    def derivatives(self, scores: AnyArray) -> Derivatives:
+        """Gradient and Hessian of the weighted loss, for targets other than log loss."""
+        raise TypeError(f"{type(self).__name__} is trained by the engine's own log loss.")
+
+
+class ProbabilityTarget(Target):
+    """The true class: log loss, so the scores are log-probabilities."""
+
+    name = "probability"
+    is_log_loss = True
+
+    def __init__(self, totals: Totals) -> None:
+        k = len(totals.weight)
+        self.n_scores = 1 if k == 2 else k
+        self.masses = totals.weight
+
+    def on(self, costs: Costs, weights: Floats) -> Self:
+        """True classes and sample weights."""
+        return self.put(costs.codes, weights)
+
+
+class LossTarget(Target):
+    """A loss of the library, costs inside."""
+
+    name = "decision"
+    is_log_loss = False
+    rows: LossRows
+
+    def __init__(self, loss: Loss, totals: Totals) -> None:
+        self.library_loss = loss
+        self.unit = totals.mean_worst_cost
+        self.masses = totals.weight
+        self.n_scores = loss.n_scores(len(totals.decisions))
+        self.static = None if totals.matrix is None else Costs(totals.classes, totals.matrix)
+
+    def on(self, costs: Costs, weights: Floats) -> Self:
+        """True classes, sample weights and the costs themselves, as the compiled kernels read."""
+        found = self.put(costs.codes, weights)
+        found.rows = LossRows(self.library_loss, costs.divided(self.unit), weights)
+        return found
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
+        """The costs are those of the matrix of all rows."""
+        assert self.static is not None
+        return self.on(self.static.known(labels.astype(np.intp)), weights.astype(np.float64))
+
+    def loss(self, scores: Floats) -> float:
+        """Mean loss."""
+        return float(np.average(self.rows.value(scores), weights=self.weights))
+
+    def derivatives(self, scores: AnyArray) -> Derivatives:
+        """Gradient and Hessian by the compiled kernels."""
+        return self.rows.derivatives(scores)
+
+
+class PriceTarget(Target):
+    r"""One entry (truth, decision) of the costs of single rows, in units of its mean.
+
+    Poisson loss of prices, :math:`e^F - z F`, whose minimiser is the log of their mean.
+    """
+
+    is_log_loss = False
+    n_scores = 1
+
+    def __init__(self, truth: int, decision: int, totals: Totals) -> None:
+        self.name = f"price {truth}/{decision}"
+        self.truth, self.decision = truth, decision
+        self.masses = totals.weight
+        spans = totals.cost_low, totals.mean_entries, totals.cost_high
+        low, mean, high = (float(span[truth, decision]) for span in spans)
+        # Prices are not negative: profits get the other sign, and entries of both signs are counted
+        # from the smallest one.
+        self.least = 0.0 if low >= 0 or high <= 0 else low
+        self.unit = mean - self.least
+        # What the entries of the cost matrix that follow from it are worth in its units.
+        self.slopes = np.zeros_like(totals.cost_low)
+        self.slopes[truth, decision] = self.unit
+
+    def on(self, costs: Costs, weights: Floats) -> Self:
+        """Prices, of the rows of the class if there are no others."""
+        if costs.matrix is None:
+            prices, weights = costs.prices[:, self.decision], weights * (costs.codes == self.truth)
+        else:
+            prices = costs.matrix[:, self.truth, self.decision]
+        return self.put(np.maximum((prices - self.least) / self.unit, 0.0), weights)
+
+    def loss(self, scores: Floats) -> float:
+        """Mean loss."""
+        return float(np.average(np.exp(scores) - self.labels * scores, weights=self.weights))
+
+    def derivatives(self, scores: AnyArray) -> Derivatives:
+        """Gradient ``w (e^F - z)``, and for Hessian its bound ``w max(e^F, z)``."""
+        # With it the step of a leaf is at most 1, however much its prices differ from their guess;
+        # Newton's own would be 99 for a price of 100 times the mean.
+        means = np.exp(np.asarray(scores, dtype=np.float64))
+        gradient = self.weights * (means - self.labels)
+        hessian = self.weights * np.maximum(means, self.labels)
+        return gradient.astype(np.float32), np.maximum(hessian, 1e-16).astype(np.float32)
+
+
+# --- trained models: what an engine leaves behind -------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +205,10 @@ class TreeModel:
     is_log_loss: bool = False
     n_threads: int | None = None
 
-    @classmethod
-    def joined(cls, models: Sequence[Model], weights: Sequence[float]) -> TreeModel:
+    @staticmethod
+    def joined(models: Sequence[TreeModel], weights: Sequence[float]) -> TreeModel:
         """One model with the weighted sum of the scores of others."""
-        own = [model for model in models if isinstance(model, TreeModel)]
-        others = [model.engine for model in models if not isinstance(model, TreeModel)]
-        if others:
-            raise AttributeError(
-                f"A {others[0]} has no trees: the models cannot be merged into one booster. See "
-                "boosters_."
-            )
-        return replace(own[0], trees=Trees.joined([model.trees for model in own], weights))
+        return replace(models[0], trees=Trees.joined([model.trees for model in models], weights))
 
     @cached_property
     def booster(self) -> lgb.Booster:
@@ -88,173 +244,10 @@ class TreeModel:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """How columns become the inputs of a smooth model."""
-
-    # Numbers are standardised, missing ones replaced by the median and marked; a category becomes a
-    # column of zeros and ones for each of its values.
-
-    numeric: Ints
-    categorical: Ints
-    medians: Floats
-    means: Floats
-    scales: Floats
-    gaps: Ints
-    sizes: Ints
-
-    @classmethod
-    def of(cls, X: AnyArray, categorical: list[int]) -> Design:
-        """The design for the columns of a table."""
-        codes = np.asarray(categorical, dtype=np.intp)
-        numeric = np.setdiff1d(np.arange(X.shape[1]), codes)
-        values = np.asarray(X[:, numeric], dtype=np.float64)
-        missing = ~np.isfinite(values)
-        known = [column[np.isfinite(column)] for column in values.T]
-        medians = np.array([np.median(part) if len(part) else 0.0 for part in known], np.float64)
-        filled = np.where(missing, medians, values)
-        # Means of scaled values: sums of huge ones would overflow.
-        unit = np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
-        means = (filled / unit).mean(axis=0) * unit
-        scales = (filled / unit).std(axis=0) * unit
-        # A constant column, such as one that is left out of a frame, is no input.
-        varies = scales > 1e-12 * unit
-        coded = np.asarray(X[:, codes], dtype=np.float64)
-        sizes = np.array([_n_codes(column) for column in coded.T], dtype=np.intp)
-        return cls(
-            numeric[varies],
-            codes,
-            medians[varies],
-            means[varies],
-            scales[varies],
-            numeric[missing.any(axis=0)],
-            sizes,
-        )
-
-    @property
-    def sources(self) -> Ints:
-        """The column of the table behind each input."""
-        return np.concatenate([self.numeric, self.gaps, np.repeat(self.categorical, self.sizes)])
-
-    def __call__(self, X: AnyArray) -> Floats:
-        """The inputs of a smooth model, (n, p)."""
-        values = np.asarray(X[:, self.numeric], dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            filled = np.where(np.isnan(values), self.medians, values)
-            scaled = np.clip((filled - self.means) / self.scales, -MOST, MOST)
-        parts = [
-            np.nan_to_num(scaled),
-            ~np.isfinite(np.asarray(X[:, self.gaps], dtype=np.float64)),
-        ]
-        for column, size in zip(self.categorical, self.sizes, strict=True):
-            parts.append(np.asarray(X[:, column])[:, None] == np.arange(size))
-        return np.hstack(parts, dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkModel:
-    """A network with one hidden layer of rectified units, on the inputs that a design makes."""
-
-    engine: ClassVar[str] = "network"
-    # It is fitted at once.
-    n_rounds: ClassVar[int] = 1
-
-    design: Design
-    slopes: Floats
-    shifts: Floats
-    tops: Floats
-    base: Floats
-    centre: Floats
-
-    @classmethod
-    def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
-        """One model with the mean score of models that share a design."""
-        return cls(
-            models[0].design,
-            np.vstack([model.slopes for model in models]),
-            np.concatenate([model.shifts for model in models]),
-            np.hstack([model.tops for model in models]) / len(models),
-            np.mean([model.base for model in models], axis=0),
-            np.mean([model.centre for model in models], axis=0),
-        )
-
-    @property
-    def booster(self) -> Self:
-        """The model itself: there is no library behind it."""
-        return self
-
-    def scores_of(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs."""
-        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
-        found = row_products(hidden, self.tops) + self.base
-        return np.asarray(found[:, 0] if len(self.base) == 1 else found)
-
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-        return self.scores_of(self.design(X))
-
-    def shifted(self, shift: float | Floats) -> NetworkModel:
-        """The model with a number added to each score."""
-        return replace(self, base=self.base + shift)
-
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """The scores, once."""
-        yield self.scores(X)
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """What each feature adds to the score of a mean row; last the base."""
-        # The score's gradient, averaged along the line from the centre to the row (Aumann and
-        # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
-        # the average is exact, and the effects sum to the difference of the scores.
-        at_centre = self.slopes @ self.centre + self.shifts
-        away = self.design(X) - self.centre
-        moves = row_products(away, self.slopes)
-        low = np.minimum(at_centre, at_centre + moves)
-        high = np.maximum(at_centre, at_centre + moves)
-        # The share of the line on which a unit is active.
-        crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
-        active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
-        is_source = (self.design.sources == np.arange(X.shape[1])[:, None]).astype(np.float64)
-        found = np.empty((len(away), len(self.base), X.shape[1] + 1))
-        for score, top in enumerate(self.tops):
-            effects = away * row_products(active * top, self.slopes.T)
-            found[:, score, :-1] = row_products(effects, is_source)
-        found[:, :, -1] = self.scores_of(self.centre[None])
-        return found[:, 0] if len(self.base) == 1 else found
-
-    def importances(self, n_features: int) -> Floats:
-        """Sum over units and inputs of the size of an input's weight times that of the unit."""
-        sizes = np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes)
-        return np.asarray(np.bincount(self.design.sources, sizes, minlength=n_features), np.float64)
-
-
 Model: TypeAlias = TreeModel | NetworkModel
 
 
-def row_products(rows: Floats, weights: Floats) -> Floats:
-    """Products of rows and weights, each row by the same steps whatever the others are."""
-    # A matrix product may add in another order if there are more rows, so that the score of a row
-    # would depend on the batch that it comes in. Blocks of one size do not.
-    n, p = rows.shape
-    n_blocks = -(-n // _BLOCK)
-    padded = np.zeros((n_blocks * _BLOCK, p))
-    padded[:n] = rows
-    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
-    return np.asarray(found.reshape(len(padded), len(weights))[:n])
-
-
-def _n_codes(column: Floats) -> int:
-    """Number of values of a column of codes; 1 if none is known, so that there is an input."""
-    known = column[np.isfinite(column)]
-    return int(known.max()) + 1 if len(known) else 1
-
-
-# -- Heads: boosters trained for one target on different rows; together they score and decide ----
-
-
-# Temperatures: the usual one, the standard deviation of its logarithm before any row was seen,
-# bounds, and how exact it is.
-_TEMPERATURE = 1.0, 0.05, (0.5, 2.0), 1e-3
+# --- heads ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +270,13 @@ class Head:
         """All boosters as one, without the temperature, if all models have trees."""
         if len(self.models) == 1:
             return self.models[0].booster
-        return TreeModel.joined(self.models, self.weights).booster
+        grown = [model for model in self.models if isinstance(model, TreeModel)]
+        if len(grown) < len(self.models):
+            raise AttributeError(
+                "A network has no trees: the models cannot be merged into one booster. See "
+                "boosters_."
+            )
+        return TreeModel.joined(grown, self.weights).booster
 
     def average(self, values: Iterable[Floats]) -> Floats:
         """One score, or contribution, from those of the models."""
@@ -359,34 +358,26 @@ class LossHead(Head):
         return decide(scores, self.loss, cost_matrix=self.matrix)
 
 
-def temperature(scores: Floats, loss: Callable[[Floats], float], weights: Floats) -> float:
-    """The factor that calibrates held-out scores of these rows."""
-    # One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
-    # between equally costly classes, and has too little freedom to overfit.
-    n = np.square(weights.sum()) / np.square(weights).sum()
-    return best_factor(scores, loss, n, *_TEMPERATURE)
-
-
 def best_factor(
     scores: Floats,
     loss: Callable[[Floats], float],
     n: float,
-    usual: float,
-    spread: float,
-    bounds: tuple[float, float],
-    tolerance: float,
+    usual: float = 1.0,
+    spread: float = 0.05,
+    bounds: tuple[float, float] = (0.5, 2.0),
+    tolerance: float = 1e-3,
 ) -> float:
     """The factor of held-out scores that has the smallest loss, drawn towards the usual one."""
-    # Held-out rows without an error would have it grow for ever, and the probability of a rare,
-    # costly class vanish; so there are bounds, and a normal prior of its logarithm.
-
-    def badness(log_factor: float) -> float:
-        distance = (log_factor - np.log(usual)) / spread
-        return float(loss(np.exp(log_factor) * scores) + 0.5 * distance**2 / n)
-
+    # One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
+    # between equally costly classes, and has too little freedom to overfit. Held-out rows without
+    # an error would have it grow for ever, and the probability of a rare, costly class vanish; so
+    # there are bounds, and a normal prior of its logarithm, which n rows outweigh.
     low, high = np.log(bounds)
     best = minimize_scalar(
-        badness, bounds=(low, high), method="bounded", options={"xatol": tolerance}
+        lambda x: loss(np.exp(x) * scores) + 0.5 * ((x - np.log(usual)) / spread) ** 2 / n,
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": tolerance},
     )
     # The search stays within its bounds; an optimum at a bound is found to its tolerance.
     return float(np.exp(best.x)) if np.isfinite(best.fun) else usual

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.members import NETWORK_ROWS, Candidate, Rounds
-from costboost.gbm.models import Design, NetworkModel
-from costboost.gbm.rows import MemoryRows
-from costboost.gbm.targets import Target
 
+if TYPE_CHECKING:
+    from costboost.gbm.models import Target
+    from costboost.gbm.rows import MemoryRows
+    from costboost.gbm.train import Candidate, Rounds
+
+# Rows that it is trained on, at most.
+NETWORK_ROWS = 40_000
+# Standardised values beyond are cut off: a line through an outlier says nothing about the others.
+MOST = 5.0
+# Rows that are multiplied at a time.
+_BLOCK = 64
 # Squared penalties of the weights in rows; the second starts from the best point of the first.
 _PENALTIES = (5.0, 0.5)
 # Steps of a training by one penalty, and after how many of them the held-out rows are asked.
@@ -29,6 +37,170 @@ Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
 _UNITS, _UNITS_PER_SCORE = 32, 4
 # Rows of a block.
 _ROWS = 2048
+
+
+# --- the trained network --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """How columns become the inputs of a smooth model."""
+
+    # Numbers are standardised, missing ones replaced by the median and marked; a category becomes a
+    # column of zeros and ones for each of its values.
+
+    numeric: Ints
+    categorical: Ints
+    medians: Floats
+    means: Floats
+    scales: Floats
+    gaps: Ints
+    sizes: Ints
+
+    @classmethod
+    def of(cls, X: AnyArray, categorical: list[int]) -> Design:
+        """The design for the columns of a table."""
+        codes = np.asarray(categorical, dtype=np.intp)
+        numeric = np.setdiff1d(np.arange(X.shape[1]), codes)
+        values = np.asarray(X[:, numeric], dtype=np.float64)
+        missing = ~np.isfinite(values)
+        known = [column[np.isfinite(column)] for column in values.T]
+        medians = np.array([np.median(part) if len(part) else 0.0 for part in known], np.float64)
+        filled = np.where(missing, medians, values)
+        # Means of scaled values: sums of huge ones would overflow.
+        unit = np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
+        means = (filled / unit).mean(axis=0) * unit
+        scales = (filled / unit).std(axis=0) * unit
+        # A constant column, such as one that is left out of a frame, is no input.
+        varies = scales > 1e-12 * unit
+        coded = np.asarray(X[:, codes], dtype=np.float64)
+        sizes = np.array([_n_codes(column) for column in coded.T], dtype=np.intp)
+        return cls(
+            numeric[varies],
+            codes,
+            medians[varies],
+            means[varies],
+            scales[varies],
+            numeric[missing.any(axis=0)],
+            sizes,
+        )
+
+    @property
+    def sources(self) -> Ints:
+        """The column of the table behind each input."""
+        return np.concatenate([self.numeric, self.gaps, np.repeat(self.categorical, self.sizes)])
+
+    def __call__(self, X: AnyArray) -> Floats:
+        """The inputs of a smooth model, (n, p)."""
+        values = np.asarray(X[:, self.numeric], dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            filled = np.where(np.isnan(values), self.medians, values)
+            scaled = np.clip((filled - self.means) / self.scales, -MOST, MOST)
+        parts = [
+            np.nan_to_num(scaled),
+            ~np.isfinite(np.asarray(X[:, self.gaps], dtype=np.float64)),
+        ]
+        for column, size in zip(self.categorical, self.sizes, strict=True):
+            parts.append(np.asarray(X[:, column])[:, None] == np.arange(size))
+        return np.hstack(parts, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
+    """A network with one hidden layer of rectified units, on the inputs that a design makes."""
+
+    engine: ClassVar[str] = "network"
+    # It is fitted at once.
+    n_rounds: ClassVar[int] = 1
+
+    design: Design
+    slopes: Floats
+    shifts: Floats
+    tops: Floats
+    base: Floats
+    centre: Floats
+
+    @classmethod
+    def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
+        """One model with the mean score of models that share a design: their units side by side."""
+        return cls(
+            models[0].design,
+            np.vstack([model.slopes for model in models]),
+            np.concatenate([model.shifts for model in models]),
+            np.hstack([model.tops for model in models]) / len(models),
+            np.mean([model.base for model in models], axis=0),
+            np.mean([model.centre for model in models], axis=0),
+        )
+
+    @property
+    def booster(self) -> Self:
+        """The model itself: there is no library behind it."""
+        return self
+
+    def scores_of(self, inputs: Floats) -> Floats:
+        """Raw scores of inputs."""
+        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
+        found = row_products(hidden, self.tops) + self.base
+        return np.asarray(found[:, 0] if len(self.base) == 1 else found)
+
+    def scores(self, X: AnyArray) -> Floats:
+        """Raw scores."""
+        return self.scores_of(self.design(X))
+
+    def shifted(self, shift: float | Floats) -> NetworkModel:
+        """The model with a number added to each score."""
+        return replace(self, base=self.base + shift)
+
+    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
+        """The scores, once."""
+        yield self.scores(X)
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """What each feature adds to the score of a mean row; last the base."""
+        # The score's gradient, averaged along the line from the centre to the row (Aumann and
+        # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
+        # the average is exact, and the effects sum to the difference of the scores.
+        at_centre = self.slopes @ self.centre + self.shifts
+        away = self.design(X) - self.centre
+        moves = row_products(away, self.slopes)
+        low = np.minimum(at_centre, at_centre + moves)
+        high = np.maximum(at_centre, at_centre + moves)
+        # The share of the line on which a unit is active.
+        crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
+        active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
+        is_source = (self.design.sources == np.arange(X.shape[1])[:, None]).astype(np.float64)
+        found = np.empty((len(away), len(self.base), X.shape[1] + 1))
+        for score, top in enumerate(self.tops):
+            effects = away * row_products(active * top, self.slopes.T)
+            found[:, score, :-1] = row_products(effects, is_source)
+        found[:, :, -1] = self.scores_of(self.centre[None])
+        return found[:, 0] if len(self.base) == 1 else found
+
+    def importances(self, n_features: int) -> Floats:
+        """Sum over units and inputs of the size of an input's weight times that of the unit."""
+        sizes = np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes)
+        return np.asarray(np.bincount(self.design.sources, sizes, minlength=n_features), np.float64)
+
+
+def row_products(rows: Floats, weights: Floats) -> Floats:
+    """Products of rows and weights, each row by the same steps whatever the others are."""
+    # A matrix product may add in another order if there are more rows, so that the score of a row
+    # would depend on the batch that it comes in. Blocks of one size do not.
+    n, p = rows.shape
+    n_blocks = -(-n // _BLOCK)
+    padded = np.zeros((n_blocks * _BLOCK, p))
+    padded[:n] = rows
+    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
+    return np.asarray(found.reshape(len(padded), len(weights))[:n])
+
+
+def _n_codes(column: Floats) -> int:
+    """Number of values of a column of codes; 1 if none is known, so that there is an input."""
+    known = column[np.isfinite(column)]
+    return int(known.max()) + 1 if len(known) else 1
+
+
+# --- training -------------------------------------------------------------------------------------
 
 
 def fit(
@@ -89,10 +261,6 @@ def fit(
         model = NetworkModel(design, *_parts(point, shapes), centre)
         rounds.best_outputs = model.scores_of(held)
     return model
-
-
-# The hidden units of the networks of all folds side by side: their mean score is one network.
-merged = NetworkModel.mean
 
 
 def _descended(

@@ -32,8 +32,7 @@ from costboost.columns.raw import RawTable
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import NAMING_KEYS, columns_of, varies
 from costboost.costs.labels import parameter
-from costboost.gbm.members import Candidate, Rounds
-from costboost.gbm.models import Model, TreeModel
+from costboost.gbm.models import LossTarget, Model, Target, TreeModel
 from costboost.gbm.rows import (
     LARGEST_SEED,
     PricedRows,
@@ -43,7 +42,7 @@ from costboost.gbm.rows import (
     hold_out_rule,
     strata,
 )
-from costboost.gbm.targets import LossTarget, Target
+from costboost.gbm.train import Candidate, Rounds
 from costboost.trees import from_xgboost
 
 try:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,9 +23,8 @@ from costboost.costs.table import mean_prices
 from costboost.errors import CostWarning
 
 if TYPE_CHECKING:
-    from costboost.gbm.members import Candidate, Rounds
-    from costboost.gbm.models import Model
-    from costboost.gbm.targets import Target
+    from costboost.gbm.models import Model, Target
+    from costboost.gbm.train import Candidate, Rounds
 
 LARGEST_SEED = int(np.iinfo(np.int32).max)
 # Folds, if the user does not say how many, and rows from which on one of them is enough: it holds
@@ -552,14 +552,15 @@ class MemoryRows(TrainingRows):
         self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train on the rows of a fold."""
-        from costboost.gbm.members import engine
-
         rows, held = (None, None) if number is None else self.folds[number]
         train = self.rows if rows is None else self.rows.take(rows)
         known = target.on(train.costs, train.weights)
         if not known.weights.any():  # no error costs anything here: by sample weights alone
             known = known.put(known.labels, train.weights)
-        model = engine(kind.engine)[0](kind, train.X, known, rounds, self)
+        is_forest = kind.engine == "forest"
+        module = import_module(f"costboost.gbm.{'lightgbm' if is_forest else kind.engine}")
+        fit = module.fit_forest if is_forest else module.fit
+        model: Model = fit(kind, train.X, known, rounds, self)
         if number is None:
             return model, None
         stop_by = "eval_set" if held is None else "held_out"

@@ -4,52 +4,63 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.util import find_spec
 from threading import Event
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from costboost._threads import blas_threads, n_threads
-from costboost._typing import Floats, Ints
-from costboost._utils import now
-from costboost.boosting.rounds import Callback
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import now, progress_bar
+from costboost._words import html_table
+from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.costs import Costs
 from costboost.errors import CostWarning, TimeLimitWarning
-from costboost.gbm.members import (
-    BoosterProgress,
-    Candidate,
-    Member,
-    Members,
-    Rounds,
-    blend,
-    candidate,
-    candidates_for,
-    engine,
-    mixed,
-)
 from costboost.gbm.models import (
     Head,
     LossHead,
+    LossTarget,
     Model,
     PriceHead,
+    PriceTarget,
     ProbabilityHead,
+    ProbabilityTarget,
+    Target,
     TreeModel,
-    temperature,
+    best_factor,
+    to_scores,
 )
+from costboost.gbm.network import NETWORK_ROWS, NetworkModel
 from costboost.gbm.parameters import CONSTRAINTS, resolved
 from costboost.gbm.rows import PricedRows, Totals, TrainingRows
-from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.losses import named_loss
 from costboost.metrics import Verdict
 
 T = TypeVar("T")
 HeadT = TypeVar("HeadT", bound=Head)
 
+# Where the parameters are "auto".
+_USUAL_LEAVES = 15
+_USUAL_LEAF = 5
+_USUAL_RATE = 0.05
+# Steps of the greedy search: weights are multiples of its inverse, or of that of fewer steps.
+_STEPS = 20
+# A member is dropped if leaving it out raises the loss by less than this share.
+_PAYS = 5e-4
+# Inputs (columns times categories), and inputs times rows by effort, beyond which a network is left
+# out.
+_NETWORK_INPUTS = 500
+_NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
+# Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
+_FOREST_NUMBERS = 500_000
+# Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
+_SYMMETRIC_SCORES = 3
 # Held-out rows that choose the weights of members; more would not change them.
 _BLEND_ROWS = 20_000
 # Rounds of a booster that sees all rows, in those of boosters that saw a part of them.
@@ -83,8 +94,11 @@ _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
 
 
-def train(rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()) -> None:
+def train(
+    rows: TrainingRows, model: Any, callbacks: Iterable[Callback] | Callback | None = None
+) -> None:
     """Train the heads of a classifier, and give it all that a fit finds."""
+    heard = check_callbacks(callbacks, rows.owner)
     target, head = task_for(model, rows)
     prices, without = price_targets(model, rows)
     summary = replace(rows.totals.summary, without=without)
@@ -95,9 +109,14 @@ def train(rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()) ->
     is_shown = model.verbose and rows.is_local
     with BoosterProgress(rows.owner, model.verbose) if is_shown else nullcontext() as progress:
         # What a round costs is worked out where somebody listens.
-        decide = head.decide if callbacks or model.verbose or rows.is_watched else None
+        decide = head.decide if heard or model.verbose or rows.is_watched else None
         mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
-        training = Training(rows, model, target, decide, mine, callbacks, progress)
+        # What hears of rounds or ends them in time goes model by model.
+        is_single = heard or progress or model.time_limit is not None or model.device != "cpu"
+        is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
+        n_workers = min(n_threads(model.n_jobs), len(rows.seeds))
+        n_workers = 1 if is_single or is_large else n_workers
+        training = Training(rows, model, target, decide, mine, heard, progress, n_workers)
         training.train_members(kinds)
         priced = train_prices(prices, training, began + limit)
     used = [kind for kind in kinds if kind.weight > 0]
@@ -156,7 +175,8 @@ def calibrate_and_estimate(
     is_calibrated = model.calibration is not None and isinstance(head, ProbabilityHead)
     if is_calibrated:
         loss = target.on(held_out.costs, weights).loss
-        head = replace(head, temperature=temperature(scores, loss, weights))
+        n = np.square(weights.sum()) / np.square(weights).sum()
+        head = replace(head, temperature=best_factor(scores, loss, n))
     # What `predict` goes by when it is told all that `fit` knew, and when it is told nothing.
     is_told = held_out.costs.matrix is not None and model.costs_known is not False
     ways = {"": held_out.costs if is_told else learned}
@@ -240,6 +260,292 @@ def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | 
     return target, LossHead(loss=loss, matrix=matrix / target.unit)
 
 
+# --- the kinds of models of a head ----------------------------------------------------------------
+
+
+class Member(NamedTuple):
+    """A kind of model that was trained, and what became of it."""
+
+    name: str
+    engine: str
+    weight: float
+    loss: float
+    rounds: float
+    seconds: float
+    note: str = ""
+
+
+class Members(tuple[Member, ...]):
+    """The members of a head, those that were tried and not used included; prints as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        rows = [("member", "engine", "weight", "loss", "rounds", "seconds")]
+        for m in self:
+            seconds = f"{m.seconds:.1f}  {m.note}".rstrip()
+            numbers = f"{m.weight:.2f}", f"{m.loss:.4f}", f"{m.rounds:.0f}"
+            rows.append((m.name, m.engine, *numbers, seconds))
+        w = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join([*map(str.ljust, row[:2], w), *map(str.rjust, row[2:5], w[2:]), row[5]])
+            for row in rows
+        ]
+        return "\n".join([*lines, *filter(None, [self.remark])])
+
+    @property
+    def remark(self) -> str:
+        """Whether a smaller effort would have done as well, in words."""
+        if len(self) == 1 or self[0].weight < 1.0:
+            return ""
+        return "One kind of booster is used: effort='fast' would decide about as well."
+
+    def _repr_html_(self) -> str:
+        return html_table({name: [getattr(m, name) for m in self] for name in Member._fields})
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A kind of model: how it is grown, in words that the engines share, and its models so far."""
+
+    name: str
+    engine: str
+    settings: Any  # the estimator, for what all kinds share
+    device: str
+    n_rounds: int
+    patience: int  # 0: no early stopping
+    learning_rate: float
+    max_leaves: int
+    min_samples_leaf: int
+    parameters: dict[str, Any]  # the user's own, which win
+    random_splits: bool = False
+    # A model, its rounds, and its scores of the rows that it held out, for every fold.
+    models: list[Any] = field(default_factory=list)
+    evals: list[Evals] = field(default_factory=list)
+    scores: list[Floats] = field(default_factory=list)
+    seconds: float = 0.0
+    note: str = ""
+    # How much it counts, its loss on all held-out rows, and the mean rounds of its models.
+    weight: float = 0.0
+    loss: float = np.nan
+    rounds: float = 0.0
+
+
+def candidate(
+    model: Any,
+    n_scores: int,
+    parameters: dict[str, Any] | None = None,
+    *,
+    name: str = "",
+    engine: str | None = None,
+    leaves: int | None = None,
+    random_splits: bool = False,
+) -> Candidate:
+    """A kind of model, where the user left it open as is usual."""
+    grower = engine or model.engine
+    if leaves is None:
+        leaves = _USUAL_LEAVES if model.max_leaves == "auto" else int(model.max_leaves)
+    # A round of several scores is as many trees: half as many rounds are hardly worse.
+    usual = _USUAL_RATE if n_scores == 1 else 2 * _USUAL_RATE
+    rate = usual if model.learning_rate == "auto" else float(model.learning_rate)
+    if not name:
+        name = f"{'symmetric trees, ' if grower == 'catboost' else ''}{leaves} leaves"
+        name += ", random splits" if random_splits else ""
+    leaf = model.min_samples_leaf
+    patience = model.patience if model.n_iter_no_change is None else model.n_iter_no_change
+    return Candidate(
+        name,
+        grower,
+        model,
+        model.device,
+        model.n_estimators,
+        patience if model.early_stopping else 0,
+        # Trees that are not greedy overfit less, and take larger steps.
+        min(4.0 * rate, 1.0) if random_splits else rate,
+        leaves,
+        _USUAL_LEAF if leaf == "auto" else int(leaf),
+        # The user's own parameters are for the engine that the user chose.
+        parameters or {} if grower == model.engine else {},
+        random_splits,
+    )
+
+
+def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candidate]:
+    """The kinds of models to try, the most promising first."""
+    chosen, n = model.engine, rows.totals.rows
+    if find_spec(chosen) is None:
+        extra = "catboost" if chosen == "catboost" else "gbm"
+        raise ImportError(
+            f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
+            f'pip install "costboost[{extra}]"'
+        )
+    own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
+    made = partial(candidate, model, target.n_scores, own)
+    is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
+    if is_single or rows.n_inputs is None or model.loss != "auto":
+        return [made()]
+    has_random = chosen == "lightgbm"
+    second = {"leaves": 15, "random_splits": True} if has_random else {"leaves": 6}
+    wanted: list[dict[str, Any]] = [{"leaves": 31}, second]
+    # Models of other kinds would not keep to what the user demands of this one.
+    is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(model.engine_params or {})
+    is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
+    numbers = min(n, NETWORK_ROWS) * rows.n_inputs
+    if is_free and is_small and numbers <= _NETWORK_NUMBERS[model.effort]:
+        wanted.append({"name": "network", "engine": "network"})
+    if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
+        wanted.append({"name": "forest", "engine": "forest"})
+    if model.effort == "high":
+        wanted += [{"leaves": 6}, {"leaves": 63}]
+        wanted += [{"leaves": 31, "random_splits": True}] if has_random else []
+        has_catboost = chosen != "catboost" and find_spec("catboost") is not None
+        if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
+            wanted.append({"engine": "catboost", "leaves": 64})
+    found: dict[tuple[str, str], Candidate] = {}
+    for options in wanted:
+        if model.max_leaves != "auto" and "engine" not in options:
+            options["leaves"] = None  # the size that the user chose; some kinds are the same then
+        kind = made(**options)
+        found.setdefault((kind.name, kind.engine), kind)
+    return list(found.values())
+
+
+# --- the rounds of a booster: recorded, told to callbacks, shown as progress ----------------------
+
+
+# Values by round: set of rows -> "loss" or "cost" -> array; one mapping per booster.
+Evals: TypeAlias = "dict[str, dict[str, Floats]]"
+
+
+# Sets of rows -> what `Round` calls them, and what progress does.
+_SETS = {
+    "held_out": ("held_out", "held-out"),
+    "eval_set": ("eval", "eval_set"),
+    "train": ("train", "training"),
+}
+
+
+@dataclass(eq=False)
+class Rounds:
+    """The rounds of one booster: losses and costs so far, the best round, and when to stop."""
+
+    n_rounds: int
+    patience: int  # 0: no early stopping
+    seed: int
+    threads: int
+    target: Target
+    sets: Mapping[str, PricedRows]
+    decide: Callable[..., AnyArray] | None = None
+    callbacks: Sequence[Callback] = ()
+    is_over: Callable[[], bool] = lambda: False
+    booster: int = 1
+    n_boosters: int = 1
+    member: str = ""
+
+    round: int = 0
+    best_round: int = 0
+    best_loss: float = np.inf
+    best_outputs: Floats | None = None
+    are_proba: bool = False  # what the engine tells: probabilities, or scores
+    # Values by round of all rounds that were trained, lists until these are over.
+    evals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _losses: dict[str, float] = field(default_factory=dict)
+    _outputs: dict[str, Floats] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        found = {name: self.target.on(s.costs, s.weights) for name, s in self.sets.items()}
+        self.targets = {name: known for name, known in found.items() if known.weight > 0}
+        others = [name for name in self.targets if name != "train"]
+        self.stop_by = others[0] if others and self.patience else None
+
+    def see(self, name: str, outputs: AnyArray) -> float:
+        """The loss of a set's outputs in the present round: scores, or probabilities."""
+        self._outputs[name] = found = np.asarray(outputs, dtype=np.float64)
+        known = self.targets[name]
+        loss = known.loss_of_proba(found) if self.are_proba else known.loss(found)
+        self._losses[name] = loss
+        return loss
+
+    @property
+    def best_scores(self) -> Floats | None:
+        """Scores of the rows that stop the training, in the best round."""
+        best = self.best_outputs
+        return to_scores(best) if self.are_proba and best is not None else best
+
+    def end_round(self, losses: Mapping[str, float] | None = None) -> bool:
+        """Record a round and tell it; whether the training is to end."""
+        # The losses are those seen in the round, unless the engine tells its own.
+        self.round += 1
+        losses = self._losses if losses is None else losses
+        if self.stop_by is None:
+            self.best_round = self.round
+        elif losses[self.stop_by] < self.best_loss:
+            self.best_loss, self.best_round = losses[self.stop_by], self.round
+            if self.stop_by in self._outputs:
+                self.best_outputs = self._outputs[self.stop_by].copy()
+        told: dict[str, Any] = {}
+        for name, loss in losses.items():
+            measures = {"loss": loss}
+            if self.decide is not None and name in self._outputs:
+                costs, weights = self.sets[name].costs, self.sets[name].weights
+                seen = self._outputs[name]
+                paid = costs.paid(self.decide(to_scores(seen) if self.are_proba else seen, costs))
+                measures["cost"] = float((weights / weights.sum()) @ paid)
+            for measure, value in measures.items():
+                self.evals.setdefault(name, {}).setdefault(measure, []).append(value)
+                told[f"{_SETS[name][0]}_{measure}"] = value
+        is_ended = self.stop_by is not None and self.round - self.best_round >= self.patience
+        if self.callbacks:
+            place = self.booster, self.n_boosters, self.round, self.n_rounds
+            is_ended |= tell(
+                self.callbacks, Round(self.target.name, *place, **told, member=self.member)
+            )
+        return is_ended or self.is_over()
+
+
+class BoosterProgress:
+    """Progress of a fit: one bar at 1 (without a terminal a line per model), every round at 2."""
+
+    def __init__(self, owner: str, verbose: int) -> None:
+        self.bar, self.owner, self.verbose = progress_bar(), owner, verbose
+        visible = self.bar.console.is_terminal
+        self.task = self.bar.add_task("fit", total=None, state="", visible=visible)
+        self.done, self.shown = 0, ""
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def expect(self, n: int) -> None:
+        """So many models are still to be trained."""
+        self.bar.update(self.task, total=self.done + n)
+
+    def __call__(self, told: Round) -> None:
+        """Show a round."""
+        costs = {shown: getattr(told, f"{field}_cost") for field, shown in _SETS.values()}
+        cost = next((f", {name} cost {c:.5g}" for name, c in costs.items() if c is not None), "")
+        place = f" {told.booster}/{told.n_boosters}" if told.n_boosters > 1 else ""
+        self.shown = f"{told.member}{place}: round {told.round}{cost}"
+        part = min(told.round / told.n_rounds, 0.99)
+        self.bar.update(self.task, completed=self.done + part, state=self.shown)
+        if self.verbose > 1:
+            self._print(self.shown)
+
+    def end(self, n_kept: int) -> None:
+        """Show that a model is trained, and how many rounds it keeps."""
+        self.done += 1
+        self.bar.update(self.task, completed=self.done)
+        if self.shown and (self.verbose > 1 or not self.bar.console.is_terminal):
+            self._print(f"{self.shown}, kept {n_kept}")
+        self.shown = ""
+
+    def _print(self, text: str) -> None:
+        self.bar.console.print(f"{self.owner}: {text}", soft_wrap=True, highlight=False)
+
+
 # --- members --------------------------------------------------------------------------------------
 
 
@@ -260,19 +566,9 @@ class Training:
     decide: Callable[..., Ints] | None
     end: float
     callbacks: Sequence[Callback]
-    progress: BoosterProgress | None = None
-    n_workers: int = 0
+    progress: BoosterProgress | None
+    n_workers: int
     is_over: Event = field(default_factory=Event)
-
-    def __post_init__(self) -> None:
-        if self.n_workers:  # a part of another training
-            return
-        model, rows = self.model, self.rows
-        # What hears of rounds or ends them in time goes model by model.
-        is_heard = self.callbacks or self.progress or model.time_limit is not None
-        is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
-        is_single = is_heard or is_large or model.device != "cpu"
-        self.n_workers = 1 if is_single else min(n_threads(model.n_jobs), len(rows.seeds))
 
     def train_members(self, kinds: list[Candidate]) -> None:
         """Train kinds of models, and find how much each counts."""
@@ -355,14 +651,14 @@ class Training:
         """Train kinds of models on folds, several at a time where nobody listens."""
         n = len(self.rows.seeds)
 
-        def fit(kind: Candidate, number: int) -> tuple[Any, ...]:
+        def fit(kind: Candidate, number: int, threads: int) -> tuple[Any, ...]:
             began = time.monotonic()
             mine = began + max(self.end - began, 0.0) / (n - number)
             rounds = Rounds(
                 kind.n_rounds,
                 kind.patience,
                 self.rows.seeds[number],
-                self._threads(self.n_workers),
+                threads,
                 self.target,
                 self.rows.watched(number),
                 self.decide,
@@ -392,26 +688,24 @@ class Training:
             kind.scores += [] if scores is None else [scores]
             kind.seconds += seconds
 
-    def _together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """What the calls return, in their order; several are made at a time."""
-        if self.n_workers == 1:
-            return [call() for call in calls]
-        with ThreadPoolExecutor(self.n_workers, "costboost") as pool:
+    def _together(self, calls: Sequence[Callable[[int], T]]) -> list[T]:
+        """What the calls return, in their order; several at a time, each with some threads."""
+        n_workers = max(min(self.n_workers, len(calls)), 1)
+        threads = n_threads(self.model.n_jobs, self.rows.totals.rows)
+        if not self.rows.is_local:  # workers of a cluster have their own
+            threads = 0
+        elif n_workers > 1:
+            threads = min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
+        if n_workers == 1:
+            return [call(threads) for call in calls]
+        with ThreadPoolExecutor(n_workers, "costboost") as pool:
             try:
-                return [future.result() for future in [pool.submit(call) for call in calls]]
+                found = [pool.submit(call, threads) for call in calls]
+                return [future.result() for future in found]
             except BaseException:  # also an interruption: nobody needs the others
                 self.is_over.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-    def _threads(self, n_workers: int) -> int:
-        """Threads of a model that is trained beside others; 0 where workers have their own."""
-        if not self.rows.is_local:
-            return 0
-        threads = n_threads(self.model.n_jobs, self.rows.totals.rows)
-        if n_workers == 1:
-            return threads
-        return min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
 
     def _blend(self, kinds: list[Candidate]) -> None:
         """Loss of each kind on all held-out rows, and its weight by them."""
@@ -448,12 +742,13 @@ class Training:
         # Without time for it, the models of the folds are as good.
         left = self.end - time.monotonic()
         again = [kind for kind in used if left > _REFIT_TIME * kind.seconds]
-        threads = self._threads(max(min(self.n_workers, len(again)), 1))
 
-        def refit(kind: Candidate) -> Model:
-            _, merged = engine(kind.engine)
-            if merged is not None:  # the models of the folds are one without any training
-                return merged(kind.models)
+        def refit(kind: Candidate, threads: int) -> Model:
+            # The networks, or the forests, of all folds are one without any training.
+            if kind.engine == "network":
+                return NetworkModel.mean(kind.models)
+            if kind.engine == "forest":
+                return TreeModel.joined(kind.models, [1 / len(kind.models)] * len(kind.models))
             # With more rows a booster can take a few rounds more before it overfits.
             n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
             seed, is_over = self.rows.seeds[0], self.is_over.is_set
@@ -463,6 +758,51 @@ class Training:
         found = self._together([partial(refit, kind) for kind in again])
         for kind, single in zip(again, found, strict=True):
             kind.models = [single]
+
+
+def blend(scores: Sequence[Floats], loss: Callable[[Floats], float], pays: float = _PAYS) -> Floats:
+    """Weights of members by which their mean held-out score has a small loss."""
+    # Greedy selection with replacement (Caruana et al. 2004): in each step the member that lowers
+    # the loss of the mean most is counted once more. Then members that hardly pay are left out,
+    # since each one makes every decision slower.
+    if len(scores) == 1:
+        return np.ones(1)
+    weights = _greedy(scores, loss, list(range(len(scores))))
+    while np.count_nonzero(weights) > 1:
+        best = loss(mixed(scores, weights))
+        used = np.flatnonzero(weights)
+        trials = []
+        for left_out in used:
+            rest = [int(j) for j in used if j != left_out]
+            fewer = _greedy(scores, loss, rest)
+            trials.append((loss(mixed(scores, fewer)), fewer))
+        least, fewer = min(trials, key=lambda trial: trial[0])
+        if least > best + pays * abs(best):
+            break
+        weights = fewer
+    return weights
+
+
+def _greedy(
+    scores: Sequence[Floats], loss: Callable[[Floats], float], allowed: list[int]
+) -> Floats:
+    """Counts of the best prefix of the greedy steps, as weights."""
+    counts, best, least = np.zeros(len(scores)), np.zeros(len(scores)), np.inf
+    total = np.zeros_like(scores[0])
+    for step in range(1, _STEPS + 1):
+        losses = [loss((total + scores[j]) / step) for j in allowed]
+        chosen = int(np.argmin(losses))
+        total = total + scores[allowed[chosen]]
+        counts[allowed[chosen]] += 1
+        if losses[chosen] < least:
+            least, best = losses[chosen], counts / step
+    return best
+
+
+def mixed(scores: Sequence[Floats], weights: Floats | Sequence[float]) -> Floats:
+    """The weighted sum of scores."""
+    parts = [w * s for w, s in zip(weights, scores, strict=True) if w > 0]
+    return np.asarray(sum(parts))
 
 
 # --- prices ---------------------------------------------------------------------------------------

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
 from costboost.columns.raw import is_sparse
-from costboost.gbm.members import Candidate, Rounds
-from costboost.gbm.models import TreeModel
+from costboost.gbm.models import Target, TreeModel
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
-from costboost.gbm.targets import Target
+from costboost.gbm.train import Candidate, Rounds
 from costboost.trees import from_xgboost
 
 # Numbers of sparse rows that are written out at a time.
