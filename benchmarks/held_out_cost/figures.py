@@ -14,7 +14,8 @@ from benchmarks.held_out_cost.statistics import Duel, set_ranks
 from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 
-from costboost_papers.plots import RankDisplay
+from costboost.metrics import critical_difference
+from costboost.plots import comparison
 
 BLUE, RED, INK, MUTED, GRID = "#0072B2", "#D55E00", "#333333", "#767676", "#E8E8E8"
 FARTHEST = 0.5  # of a difference of scores that is drawn in full
@@ -24,8 +25,13 @@ def draw_ranks(table: pd.DataFrame, path: Path) -> None:
     """Mean ranks over data sets with the critical difference; the table has no gaps."""
     ranks = set_ranks(table)
     n_sets = table.index.str.split(", ").str[0].nunique()
-    shown = RankDisplay(ranks.to_numpy(), list(ranks.index), n_sets).plot()
-    _save(shown.figure_, path)
+    gap = critical_difference(len(ranks), n_sets)
+    ax = comparison.ranks(ranks.sort_values(kind="stable"), gap, n_sets, float("nan"))
+    ax.set_xlabel(
+        f"mean rank over {n_sets} data sets, 1 = best\n"
+        f"bars: critical difference {gap:.2f} (α = 0.05)"
+    )
+    _save(ax.figure, path)
 
 
 def draw_differences(duel: Duel, rival: str, development: set[str], path: Path) -> None:

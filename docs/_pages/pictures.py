@@ -214,7 +214,7 @@ def draw_boundaries(paper: str, algorithms: list[Any]) -> None:
     """Where the algorithms of a paper decide for either class, on two Gaussians."""
     from costboost.datasets import log_odds, make_gaussians_2d
     from costboost_papers.pages import save_figure
-    from costboost_papers.plots import BoundaryDisplay
+    from costboost_papers.plots import boundaries_of
 
     X, y = make_gaussians_2d(500, random_state=0)
     with warnings.catch_warnings():
@@ -225,9 +225,8 @@ def draw_boundaries(paper: str, algorithms: list[Any]) -> None:
             ).fit(X, y)
             for algorithm in algorithms
         }
-    display = BoundaryDisplay.from_estimators(fitted, X, y, bayes=lambda x: log_odds(x) + np.log(5))
-    display.figure_.set_size_inches(6.4, 4.6)
-    save_figure(display.figure_, PICTURES / f"{paper}-boundary.png")
+    ax = boundaries_of(fitted, X, y, bayes=lambda x: log_odds(x) + np.log(5))
+    save_figure(ax.figure, PICTURES / f"{paper}-boundary.png")
 
 
 def _settings(algorithm: Any) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from costboost.algorithms import MCBoostClassifier
 from costboost.costs import Costs
 from costboost.datasets import Dataset, load
 from costboost.losses import GLL, Ls
-from costboost.metrics import mean_cost
+from costboost.metrics import critical_difference, friedman_test, mean_cost, mean_ranks
+from costboost.plots.comparison import ranks
 from costboost_papers import grading
 from costboost_papers.costs import from_taxonomy, random_symmetric
 from costboost_papers.grading import Conclusion, Kept, Part, paired, rank_parts, t_half
@@ -33,7 +34,6 @@ from costboost_papers.item import (
     mean_and_error,
     wide,
 )
-from costboost_papers.plots import RankDisplay
 from costboost_papers.protocol import capped, encode, holdout, quiet
 from costboost_papers.svm import SVMS, tuned_machine
 
@@ -351,8 +351,15 @@ class Table2(LossStudy):
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
         risks = wide(summary, "risk")[list(ALGORITHMS)].dropna()
-        shown = RankDisplay.from_results(risks)
-        return cast(Figure, shown.figure_)
+        means = pd.Series(mean_ranks(risks), index=risks.columns).sort_values(kind="stable")
+        n, p = len(risks), friedman_test(risks)
+        gap = critical_difference(len(means), n)
+        ax = ranks(means, gap, n, p)
+        ax.set_xlabel(
+            f"mean rank over {n} data sets, 1 = best\n"
+            f"bars: critical difference {gap:.2f} (α = 0.05); Friedman p = {p:.2g}"
+        )
+        return cast(Figure, ax.figure)
 
 
 # --- figures -------------------------------------------------------------------------------------

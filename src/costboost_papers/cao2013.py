@@ -34,7 +34,7 @@ from costboost_papers.item import (
     plus_minus,
     wide,
 )
-from costboost_papers.plots import BoundaryDisplay
+from costboost_papers.plots import draw_boundaries
 from costboost_papers.protocol import (
     BinaryData,
     binary_data,
@@ -552,8 +552,7 @@ class GaussianBoundaries(Item):
             _, factor = self.entries[algorithm, setting]
             own = summary[(summary["algorithm"] == algorithm) & (summary["setting"] == setting)]
             lines, bayes = {algorithm: _response(own)}, odds + np.log(factor)
-            BoundaryDisplay(COLUMNS, HEIGHTS, lines, bayes=bayes, names=("", "")).plot(ax)
-            ax.get_legend().remove()
+            draw_boundaries(ax, COLUMNS, HEIGHTS, lines, bayes)
             ax.set_title(f"{algorithm}, {setting}", fontsize=10)
         caption = "amber: decided for the costly class; wide grey line: Bayes boundary"
         figure.supxlabel(caption, fontsize=9)

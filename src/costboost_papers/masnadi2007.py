@@ -20,7 +20,7 @@ from costboost.plots._shared import tidy
 from costboost_papers.grading import Conclusion, Kept, Part, paired, rank_parts, wins
 from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task
 from costboost_papers.masnadi2007_faces import ADDED, ALGORITHMS, EARLIER, NEW, Figure4, classifier
-from costboost_papers.plots import CostFactorDisplay, ZeroCrossingDisplay
+from costboost_papers.plots import draw_crossings, draw_factors
 from costboost_papers.protocol import BinaryData, binary_data, encode, fold, quiet, split_seed
 
 # --- gaussians -----------------------------------------------------------------------------------
@@ -468,9 +468,8 @@ class Table2(Item):
             wide = own.assign(f=own["setting"].str.removeprefix("f=").astype(int)).pivot(
                 index="f", columns="algorithm", values="value"
             )
-            lines = {name: wide[name].to_numpy() for name in ALGORITHMS if name in wide}
-            words = ("median ε over the sets", "cost factor f")
-            CostFactorDisplay(wide.index.to_numpy(), lines, None, *words).plot(ax)
+            lines = {name: wide[name].tolist() for name in ALGORITHMS if name in wide}
+            draw_factors(ax, wide.index.tolist(), lines, "median ε over the sets")
             ax.set_title(PROTOCOLS[metric], fontsize=10)
         return figure
 
@@ -737,7 +736,7 @@ class Figure3(Item):
             # Rounds that were not kept repeat the last one before them.
             wide = wide.reindex(range(1, self.rounds + 1)).ffill()
             lines = {name: wide[name].to_numpy() for name in ALGORITHMS if name in wide}
-            ZeroCrossingDisplay(lines, bayes=bayes_threshold(cost_of(setting))).plot(ax)
+            draw_crossings(ax, lines, bayes_threshold(cost_of(setting)))
             ax.set_title(setting.replace("=", " = "), fontsize=10)
         return figure
 

@@ -19,7 +19,7 @@ from costboost.learners import Rows
 from costboost.losses.base import cost_pair
 from costboost_papers.grading import WORTHWHILE, Conclusion, Kept, Part, paired
 from costboost_papers.item import Item, Mode, Task, mean_and_error, plus_minus
-from costboost_papers.plots import CostFactorDisplay
+from costboost_papers.plots import draw_factors
 from costboost_papers.protocol import data_file, holdout, quiet
 from costboost_papers.vision import HaarStump, background_windows, face_windows
 from costboost_papers.vision.haar_stump import HaarEnsemble, boost_together
@@ -487,7 +487,7 @@ class Figure4(Item):
                 # A logarithmic axis of a decade or less would have one tick or none.
                 if max(values) > 30.0 * max(min(values), 1e-9):
                     ax.set_yscale("log")
-                CostFactorDisplay(FACTORS, lines, None, words, "cost factor f").plot(ax)
+                draw_factors(ax, FACTORS, lines, words)
                 ax.set_xticks(FACTORS, [str(f) for f in FACTORS])
                 ax.minorticks_off()
                 ax.set_title(setting, fontsize=10)

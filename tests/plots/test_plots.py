@@ -13,23 +13,12 @@ from matplotlib import pyplot as plt
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from costboost import (
-    AdaC2Classifier,
-    AsyBLClassifier,
-    CostBoostClassifier,
-    CSLogitBoostClassifier,
-    MinCostClassifier,
-)
+from costboost import AdaC2Classifier, CSLogitBoostClassifier, MinCostClassifier
 from costboost.costs import per_row
-from costboost.datasets import make_fraud, make_gaussians_2d
+from costboost.datasets import make_gaussians_2d
 from costboost.decisions import explain
-from costboost.metrics import avoidable_cost_score, mean_cost, total_cost
-from costboost.plots import (
-    CapacityDisplay,
-    CostByRoundDisplay,
-    CostThresholdDisplay,
-    ExplanationDisplay,
-)
+from costboost.metrics import mean_cost, total_cost
+from costboost.plots import CapacityDisplay, CostThresholdDisplay, ExplanationDisplay
 
 COSTS = {"fn": 5, "fp": 1}
 
@@ -48,40 +37,6 @@ def plane():
 @pytest.fixture(scope="module")
 def logit(plane):
     return CSLogitBoostClassifier(COSTS, n_estimators=10, random_state=0).fit(*plane)
-
-
-# --- cost by round --------------------------------------------------------------------------
-
-
-def test_cost_by_round_of_an_estimator(plane, logit):
-    X, y = plane
-    X_test, y_test = make_gaussians_2d(200, random_state=1)
-    shown = CostByRoundDisplay.from_estimator(logit, X, y, X_test, y_test)
-    wanted = [mean_cost(y_test, p, cost_matrix=COSTS) for p in logit.staged_predict(X_test)]
-    np.testing.assert_allclose(shown.lines_["test"].get_ydata(), wanted)
-    np.testing.assert_array_equal(shown.lines_["test"].get_xdata(), np.arange(1, len(wanted) + 1))
-    assert shown.lines_["train"].get_ydata()[-1] == mean_cost(
-        y, logit.predict(X), cost_matrix=COSTS
-    )
-    assert (shown.best_round, shown.best_value) == (int(np.argmin(wanted)) + 1, min(wanted))
-    assert shown.best_.get_xydata().tolist() == [[shown.best_round, shown.best_value]]
-    assert shown.ax_.get_ylabel() == "mean cost per row"
-
-
-def test_costs_of_rows_and_functions(plane):
-    data = make_fraud(500, random_state=0)
-    clf = AsyBLClassifier(n_estimators=8, random_state=0).fit(data.X, data.y, costs=data.costs)
-    options = {"costs_train": data.costs, "measure": "avoidable_cost"}
-    shown = CostByRoundDisplay.from_estimator(clf, data.X, data.y, **options)
-    wanted = [avoidable_cost_score(data.y, p, costs=data.costs) for p in clf.staged_predict(data.X)]
-    np.testing.assert_allclose(shown.lines_["train"].get_ydata(), wanted)
-    assert shown.best_value == max(wanted)
-    assert shown.ax_.get_ylabel().startswith("share of the avoidable")
-    X, y = plane
-    clf = AdaC2Classifier(lambda X: np.tile([[0.0, 1], [3, 0]], (len(X), 1, 1)), n_estimators=3)
-    shown = CostByRoundDisplay.from_estimator(clf.fit(X, y), X, y, measure="total_cost")
-    last = total_cost(y, list(clf.staged_predict(X))[-1], cost_matrix={"fn": 3, "fp": 1})
-    assert shown.curves["train"][-1] == last
 
 
 # --- cost by threshold ----------------------------------------------------------------------
@@ -121,22 +76,6 @@ def test_cost_by_threshold_of_probabilities(plane):
     assert shown.ax_.get_xlabel() == "threshold on the probability of class ok"
     assert shown.in_use_ is None
     assert set(shown.thresholds[:-1]) <= set(ok)
-
-
-def test_they_say_what_is_wrong(plane, logit):
-    by_round, by_threshold = CostByRoundDisplay.from_estimator, CostThresholdDisplay.from_estimator
-    plain = LogisticRegression().fit(*plane)
-    for error, message, call in (
-        (ValueError, "'measure' parameter", lambda: by_round(logit, *plane, measure="auc")),
-        (ValueError, "both 'X_test' and", lambda: by_round(logit, *plane, [[0.0, 0.0]])),
-        (ValueError, "one round", lambda: CostByRoundDisplay.from_predictions(plane[1], [])),
-        (ValueError, "'response_method'", lambda: by_threshold(plain, *plane, response_method="x")),
-        (TypeError, "staged_predict", lambda: by_round(plain, *plane)),
-        (TypeError, "Wrap it", lambda: CapacityDisplay.from_estimator(plain, plane[0], 1)),
-        (TypeError, "CostBoost", lambda: ExplanationDisplay.from_estimator(plain, plane[0])),
-    ):
-        with pytest.raises(error, match=message):
-            call()
 
 
 # --- explanations -------------------------------------------------------------------------
@@ -202,13 +141,8 @@ def test_capacity_of_an_estimator(plane):
     assert CapacityDisplay.from_estimator(model, X, 1, costs=told).wanted != shown.wanted
     with pytest.raises(ValueError, match=r"only the decisions .*got \[7\]"):
         CapacityDisplay.from_estimator(model, X, 7)
-
-
-def test_explanation_of_an_estimator(plane):
-    X, y = plane
-    model = CostBoostClassifier(COSTS, n_estimators=40, ensemble=1, random_state=0).fit(X, y)
-    shown = ExplanationDisplay.from_estimator(model, X, row=3)
-    assert shown.saving == pytest.approx(model.explain(X).saving[3])
+    with pytest.raises(TypeError, match="Wrap it in MinCostClassifier"):
+        CapacityDisplay.from_estimator(LogisticRegression().fit(X, y), X, 1)
 
 
 # --- matplotlib, documentation --------------------------------------------------------------

@@ -9,12 +9,6 @@ from __future__ import annotations
 
 from costboost.plots.capacity import CapacityDisplay
 from costboost.plots.explanation import ExplanationDisplay
-from costboost.plots.rounds import CostByRoundDisplay
 from costboost.plots.threshold import CostThresholdDisplay
 
-__all__ = [
-    "CapacityDisplay",
-    "CostByRoundDisplay",
-    "CostThresholdDisplay",
-    "ExplanationDisplay",
-]
+__all__ = ["CapacityDisplay", "CostThresholdDisplay", "ExplanationDisplay"]

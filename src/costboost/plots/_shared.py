@@ -1,9 +1,9 @@
-"""What all displays share: the look, marks and names, scores and costs of an estimator."""
+"""What all displays share: the look, and names of lines and bars."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import cycle, product
 from typing import TYPE_CHECKING, Any, Self
 
@@ -74,34 +74,6 @@ class Display(ABC):
     @abstractmethod
     def _draw(self, ax: Axes) -> None: ...
 
-    @classmethod
-    def _check_has(cls, estimator: Any, method: str, remedy: str) -> None:
-        """Refuse a classifier that lacks what is drawn."""
-        if not hasattr(estimator, method):
-            name = type(estimator).__name__
-            raise TypeError(f"{cls.__name__} needs {method}, which {name} has not. {remedy}")
-
-    def _mark(self, x: float, y: float, text: str, color: str, above: bool = False) -> None:
-        """A point with words on the side where there is room: below it, or above."""
-        low, high = self.ax_.get_xlim()
-        on_left = x <= low + 0.6 * (high - low)
-        (self.best_,) = self.ax_.plot(
-            [x], [y], "o", color=color, markersize=7, markeredgecolor="white", clip_on=False,
-            zorder=5,
-        )  # fmt: skip
-        self.best_label_ = self.ax_.annotate(
-            text,
-            (x, y),
-            xytext=(6 if on_left else -6, 10 if above else -10),
-            textcoords="offset points",
-            ha="left" if on_left else "right",
-            va="bottom" if above else "top",
-            color=color,
-            fontsize=SMALL,
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
-            zorder=6,
-        )
-
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Names of horizontal bars beside them, the first on top."""
@@ -112,22 +84,7 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def check_one_of(value: str, known: Iterable[str], name: str, owner: str) -> None:
-    """Refuse an option that a display does not know."""
-    if value not in known:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must be one of {list(known)}, got {value!r}."
-        )
-
-
 def line_looks() -> Iterator[dict[str, Any]]:
     """Colour and dashes of one line after the other, without end."""
     for dash, color in cycle(product(DASHES, PALETTE)):
         yield {"color": color, "linestyle": dash}
-
-
-def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:
-    """Keywords of a metric: the costs given, else those of the estimator."""
-    if cost_matrix is None:
-        cost_matrix = getattr(estimator, "cost_matrix", None)
-    return {"cost_matrix": cost_matrix, "costs": costs, "labels": estimator.classes_, "X": X}

@@ -115,7 +115,12 @@ class CapacityDisplay(Display):
         CapacityDisplay
             The display, drawn.
         """
-        cls._check_has(estimator, "predict_cost", "Wrap it in MinCostClassifier.")
+        if not hasattr(estimator, "predict_cost"):
+            name = type(estimator).__name__
+            raise TypeError(
+                f"{cls.__name__} needs predict_cost, which {name} has not. Wrap it in "
+                "MinCostClassifier."
+            )
         expected = estimator.predict_cost(X, costs=costs)
         prices = None if y is None else estimator.judged(X, y, costs=costs)[1].prices
         more = {"prices": prices, "sample_weight": sample_weight}

@@ -22,7 +22,7 @@ _GAIN, _LOSS = PALETTE[0], PALETTE[1]
 class ExplanationDisplay(Display):
     """Bars of money: one row step by step, or the mean size over many rows.
 
-    Make it with `from_estimator`, `from_explanation` or from numbers.
+    Make it with `from_explanation` or from numbers.
 
     Parameters
     ----------
@@ -75,43 +75,6 @@ class ExplanationDisplay(Display):
         self.max_features = max_features
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        *,
-        row: int | None = None,
-        costs: Any = None,
-        max_features: int = 10,
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw why a fitted classifier decides as it does.
-
-        Parameters
-        ----------
-        estimator : CostBoostClassifier
-            Fitted; any classifier with ``explain`` will do.
-        X : table of shape (n, d)
-            The rows.
-        row : int, optional
-            The row to draw; None draws the mean absolute money of each feature over all rows.
-        costs : array, frame or mapping, optional
-            The costs to decide by, as in ``predict``.
-        max_features : int, default=10
-            Largest number of features drawn on their own.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        ExplanationDisplay
-            The display, drawn.
-        """
-        cls._check_has(estimator, "explain", "CostBoostClassifier has it.")
-        found = estimator.explain(X, costs=costs)
-        return cls.from_explanation(found, row=row, max_features=max_features, ax=ax)
-
-    @classmethod
     def from_explanation(
         cls,
         explanation: Explanation,
@@ -125,7 +88,7 @@ class ExplanationDisplay(Display):
         Parameters
         ----------
         explanation : Explanation
-            From `costboost.decisions.explain`.
+            From ``explain`` of a classifier, or `costboost.decisions.explain`.
         row : int, optional
             The row to draw; None draws the mean absolute money of each feature over all rows.
         max_features : int, default=10

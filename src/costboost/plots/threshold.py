@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,21 +10,12 @@ from numpy.typing import ArrayLike
 from costboost._words import money, number
 from costboost.metrics import cost_by_threshold
 from costboost.metrics.money import Judged
-from costboost.plots._shared import (
-    MUTED,
-    PALETTE,
-    SMALL,
-    Display,
-    check_one_of,
-    fitted_costs,
-)
+from costboost.plots._shared import MUTED, PALETTE, SMALL, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["CostThresholdDisplay"]
-
-ResponseMethod = Literal["auto", "decision_function", "predict_proba"]
 
 
 class CostThresholdDisplay(Display):
@@ -107,7 +98,7 @@ class CostThresholdDisplay(Display):
         *,
         cost_matrix: Any = None,
         costs: ArrayLike | None = None,
-        response_method: ResponseMethod = "auto",
+        response_method: Literal["auto", "decision_function", "predict_proba"] = "auto",
         name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
@@ -137,7 +128,6 @@ class CostThresholdDisplay(Display):
             The display, drawn.
         """
         owner, classes, method = cls.__name__, estimator.classes_.tolist(), response_method
-        check_one_of(method, get_args(ResponseMethod), "response_method", owner)
         if len(classes) != 2:
             raise ValueError(f"{owner} is defined for two classes, got {classes[:10]}.")
         if method == "auto":
@@ -147,11 +137,15 @@ class CostThresholdDisplay(Display):
         score = np.asarray(getattr(estimator, method)(X))
         positive = classes[1]
         # Priced before the class of the score is named: fn and fp may speak of the other one.
-        prices = Judged(owner, y, **fitted_costs(estimator, cost_matrix, costs, X)).costs.prices
+        if cost_matrix is None:
+            cost_matrix = getattr(estimator, "cost_matrix", None)
+        judged = Judged(
+            owner, y, cost_matrix=cost_matrix, costs=costs, labels=estimator.classes_, X=X
+        )
         return cls.from_predictions(
             y,
             score[:, 1] if is_probability else score,
-            costs=prices,
+            costs=judged.costs.prices,
             labels=estimator.classes_,
             positive=positive,
             name=name or type(estimator).__name__.removesuffix("Classifier"),
@@ -222,9 +216,30 @@ class CostThresholdDisplay(Display):
         t, is_set = self.best_threshold, bool(np.isfinite(self.best_threshold))
         where = f" at {number(t)}" if is_set else ", never deciding for the positive class"
         best = f"cheapest: {money(self.best_cost)}{where}"
-        self._mark(t if is_set else high, self.best_cost, best, PALETTE[1])
+        self._mark(t if is_set else high, self.best_cost, best)
         ax.set_xlabel(f"threshold on the {self.score_name}")
         ax.set_ylabel("mean cost per row")
         if self.name:
             pad = 18.0 if self.in_use is not None else 6.0  # above the words on the one in use
             ax.set_title(self.name, loc="left", fontsize=11, color=PALETTE[0], pad=pad)
+
+    def _mark(self, x: float, y: float, text: str) -> None:
+        """A point with words below it, on the side where there is room."""
+        low, high = self.ax_.get_xlim()
+        on_left, color = x <= low + 0.6 * (high - low), PALETTE[1]
+        (self.best_,) = self.ax_.plot(
+            [x], [y], "o", color=color, markersize=7, markeredgecolor="white", clip_on=False,
+            zorder=5,
+        )  # fmt: skip
+        self.ax_.annotate(
+            text,
+            (x, y),
+            xytext=(6 if on_left else -6, -10),
+            textcoords="offset points",
+            ha="left" if on_left else "right",
+            va="top",
+            color=color,
+            fontsize=SMALL,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
+            zorder=6,
+        )
