@@ -5,7 +5,7 @@
 Three benchmark sets are prepared: ``bankmarketing`` and ``creditcard_subset`` have costs of single
 rows, ``kddcup99`` has the official matrix of its contest. The files are found as
 `costboost.datasets.load` says. The page works offline; it has sliders for the costs and the
-threshold, and a table of the most expensive mistakes.
+capacity, and a table of the most expensive mistakes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ TITLES = {
 # What each report breaks the costs down by.
 OPTIONS = {
     "bankmarketing": {
-        "amount": "balance",
-        "segments": ["job", "marital", "education", "age"],
+        "segments": ["balance", "job", "marital", "education", "age"],
         "unit": "€",
     },
-    "creditcard_subset": {"amount": "Amount", "unit": "€"},
+    "creditcard_subset": {"segments": "Amount", "unit": "€"},
     "kddcup99": {"nothing": "normal", "segments": ["protocol_type", "service"]},
 }
 

@@ -849,7 +849,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         path : str or Path, default="report.html"
             The file to write. It needs no network to be read.
         **options
-            ``time``, ``amount``, ``segments``, ``nothing``, ``positive``, ``rivals``, ``ids``,
+            ``time``, ``segments``, ``nothing``, ``positive``, ``rivals``, ``ids``,
             ``title`` and ``unit`` of `costboost.report.case.case_of`.
 
         Returns

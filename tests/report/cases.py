@@ -35,7 +35,7 @@ def two_classes(n=300, seed=0, per_row=True, weights=False, **more):
         costs=costs if per_row else [[5.0, 30.0], [5.0, 0.0]],
         positive="fraud",
         sample_weight=rng.integers(1, 4, n).astype(float) if weights else None,
-        **{"amount": ("amount", amount), "nothing": "ok", **more},
+        **{"segments": {"amount": amount}, "nothing": "ok", **more},
     )
 
 

@@ -65,16 +65,10 @@ def move(browser, report, rng):
     capacity, use_capacity = int(rng.integers(len(moves["capacities"]))), bool(rng.integers(2))
     limited = int(rng.choice([e for e in range(case.d) if e != case.idle]))
     code = [f"set('factor-{lever}', {place})" for lever, place in enumerate(places)]
-    threshold = None
-    if moves["thresholds"]:
-        at, use = int(rng.integers(len(moves["thresholds"]))), bool(rng.integers(2))
-        code += [f"set('threshold', {at})", f"check('use-threshold', {json.dumps(use)})"]
-        threshold = moves["thresholds"][at] if use else None
     code += [f"set('limited', {limited}, 'change')", f"set('capacity', {capacity})"]
     act(browser, ";".join([*code, f"check('use-capacity', {json.dumps(use_capacity)})"]))
     return {
         "values": [FACTORS[place] for place in places],
-        "threshold": threshold,
         "capacity": moves["capacities"][capacity] if use_capacity else None,
         "limited": limited if use_capacity else None,
     }
@@ -105,7 +99,7 @@ SLIDERS = {
 def test_sliders_match_python_to_the_cent(browser, tmp_path, make):
     report = report_data(make())
     browser.open(write_report(report, tmp_path / "report.html"))
-    rng, moves, case = np.random.default_rng(0), report.sliders, report.case
+    rng, case = np.random.default_rng(0), report.case
     assert shown(browser)[0] == pytest.approx(report.case.operating_point().cost, abs=0.00501)
     for _ in range(6):
         position = move(browser, report, rng)
@@ -115,18 +109,10 @@ def test_sliders_match_python_to_the_cent(browser, tmp_path, make):
         assert counts == pytest.approx(point.counts.tolist(), abs=0.051)
         codes = browser.run(
             "(() => { const b = costboost.board, s = costboost.state; return Array.from("
-            "costboost.operatingPoint(b, costboost.factorsNow(), s.threshold, s.capacity,"
+            "costboost.operatingPoint(b, costboost.factorsNow(), s.capacity,"
             " s.limited).decided); })()"
         )
         assert codes == point.decided.tolist()
-    if moves["thresholds"] and case.n < 5_000:
-        curve = browser.run(
-            "costboost.costByThreshold(costboost.board, costboost.factorsNow(),"
-            " costboost.model.thresholds)"
-        )
-        at = moves["thresholds"]
-        costs = [case.operating_point(position["values"], threshold=t).cost for t in at]
-        assert curve == pytest.approx(costs, abs=1e-6)
 
 
 @pytest.fixture

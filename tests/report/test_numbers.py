@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 from costboost import CostBoostClassifier
-from costboost.metrics import cost_by_threshold, total_cost
+from costboost.metrics import total_cost
 from costboost.report import make_case, report_data
 from costboost.report.headline import headline
 from costboost.report.money import mistakes
@@ -16,6 +18,7 @@ from costboost.report.what_if import FACTORS, packed, sampling_error, shown_rows
 from data import rows
 from report.cases import CASES, many_classes, two_classes
 
+LAST = itemgetter(-1)
 MADE = {name: make() for name, make in CASES.items()}
 cases = pytest.mark.parametrize("case", MADE.values(), ids=list(MADE))
 
@@ -81,7 +84,7 @@ def test_rivals_decide_by_the_same_costs():
 # -- sliders and curves -------------------------------------------------------------------------
 
 
-def by_loops(case, factors, threshold, capacity, limited):
+def by_loops(case, factors, capacity, limited):
     """The definition of an operating point, row by row."""
     n, k, d = case.n, case.k, case.d
     matrix = np.broadcast_to(case.matrix, (n, k, d))
@@ -91,11 +94,8 @@ def by_loops(case, factors, threshold, capacity, limited):
             sum(factors[j, e] * (case.proba[i, j] * matrix[i, j, e]) for j in range(k))
             for e in range(d)
         ]
-        risk = sum(case.proba[i, j] for j in range(k) if case.right[j] != case.idle)
-        allowed = range(d) if d > 2 else (1, 0)  # of two decisions that tie, the second
-        if threshold is not None:
-            allowed = [e for e in range(d) if (e == case.idle) == (risk < threshold)]
-        decided.append(min(allowed, key=row.__getitem__))
+        order = range(d) if d > 2 else (1, 0)  # of two decisions that tie, the second
+        decided.append(min(order, key=row.__getitem__))
         expected.append(row)
     if capacity is not None:
         found, used = [], 0.0
@@ -118,7 +118,6 @@ def test_operating_point_is_its_definition(case):
     for _ in range(12):
         values = rng.choice(FACTORS, len(case.levers))
         at = (
-            float(rng.choice(case.risk)) if len(case.risky) and rng.integers(2) else None,
             float(rng.integers(case.n)) if rng.uniform() < 0.6 else None,
             int(rng.integers(case.d)),
         )
@@ -135,20 +134,6 @@ def test_operating_point_is_its_definition(case):
         assert point.counts == pytest.approx(np.bincount(decided, case.weights, minlength=case.d))
 
 
-def test_a_report_answers_in_labels():
-    report = report_data(two_classes())
-    found = report.operating_point([2.0, 0.5], threshold=0.3, capacity={"fraud": 40})
-    expected = report.case.operating_point([2.0, 0.5], 0.3, 40, 0)
-    assert (found.decided == expected.decided).all() and found.cost == expected.cost
-    for given, message in (
-        ({"factors": [1.0]}, "one factor for each of"),
-        ({"capacity": {"review": 3}}, "only the decisions"),
-        ({"capacity": {"fraud": 3, "ok": 2}}, "limits one decision"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            report.operating_point(**given)
-
-
 def test_levers_are_single_mistakes_or_classes():
     few = two_classes(per_row=False).levers
     assert list(few) == ["Deciding ok when it is fraud", "Deciding fraud when it is ok"]
@@ -157,31 +142,18 @@ def test_levers_are_single_mistakes_or_classes():
     assert (sum(cells.astype(int) for cells in many.values()) == 1 - np.eye(4)).all()
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("two classes")])
-def test_threshold_curve_is_the_metric(name, reports):
-    case = MADE[name]
-    curve, labels = reports[id(case)].thresholds, np.array(case.classes)
-    risks, costs = cost_by_threshold(
-        labels[case.codes], case.risk, costs=case.prices, positive="fraud", labels=labels,
-        sample_weight=case.weights,
-    )  # fmt: skip
-    assert curve["costs"] == pytest.approx(costs[np.searchsorted(risks, curve["thresholds"])])
-    if case.matrix.ndim == 2:
-        assert curve["stated"] == pytest.approx(5 / 30)
-        assert case.operating_point(threshold=curve["stated"]).cost == paid(case, case.decided)
-
-
 @cases
-def test_curves_are_the_sliders_model(case, reports):
+def test_curves_are_what_the_decisions_cost(case, reports):
     report = reports[id(case)]
     curve = report.thresholds
     assert (curve is None) == (len(case.risky) == 0)
     if curve is not None:
-        best, lowest = curve["best"]
-        assert f"{best:g}" in str(report.sliders["thresholds"])  # what is shown can be set
-        assert case.operating_point(threshold=best).cost == pytest.approx(lowest)
-        for t, cost in list(zip(curve["thresholds"], curve["costs"], strict=True))[::17]:
-            assert case.operating_point(threshold=t).cost == pytest.approx(cost)
+        others = np.delete(np.arange(case.d), case.idle)
+        act = others[case.expected()[:, others].argmin(axis=1)]
+        risk = case.proba[:, case.right != case.idle].sum(axis=1)
+        for t, cost in [*zip(curve["thresholds"], curve["costs"], strict=True)][::17]:
+            assert paid(case, np.where(risk >= t, act, case.idle)) == pytest.approx(cost)
+        assert curve["best"] == min(zip(curve["thresholds"], curve["costs"], strict=True), key=LAST)
     for curve in report.capacities:
         limited = curve["decision"]
         assert curve["wanted"] == pytest.approx(case.operating_point().counts[limited])
@@ -317,7 +289,7 @@ def test_groups_add_up():
     case = two_classes(n, weights=True, segments=columns)
     parts = report_data(case).segments
     sizes = {name: len(groups["labels"]) for name, groups in parts.items()}
-    assert sizes == {"amount": 10, "word": 12, "number": 5, "few": 3, "gaps": 6}
+    assert sizes == {"word": 12, "number": 10, "few": 3, "gaps": 11}
     assert parts["word"]["labels"][-1] == "8 others"
     assert (np.diff(parts["word"]["model"][:-1]) <= 0).all()  # the costliest first
     assert parts["gaps"]["labels"][-1] == "missing"
@@ -335,14 +307,6 @@ def test_features_by_money():
     found = report_data(case).features
     assert found["names"] == ["b", "a", "c"]
     assert found["money"] == pytest.approx(np.abs(parts).mean(axis=0)[[1, 0, 2]])
-    assert [effect["name"] for effect in found["effects"]] == ["b", "a"]
-    assert found["toward"] == "fraud"
-    for_acting, effect = (
-        np.where(case.decided == case.idle, -1, 1) * parts[:, 1],
-        found["effects"][0],
-    )
-    for label, mean in zip(effect["labels"], effect["mean"], strict=True):
-        assert mean == pytest.approx(for_acting[values["b"] == label].mean())
 
 
 # -- laws, and what make_case refuses -----------------------------------------------------------
@@ -378,7 +342,7 @@ def test_rows_of_any_library():
     model = CostBoostClassifier({"fn": 5, "fp": 1}, effort="fast", random_state=0)
     model.fit(frame, y)
     found = [
-        model.report_data(one, y, amount="a", segments=["b"])
+        model.report_data(one, y, segments=["a"])
         for one in (frame, pl.from_pandas(frame), pl.from_pandas(frame).to_arrow())
     ]
     for one in found[1:]:

@@ -138,7 +138,7 @@ def demo(
     train, test = (problem.take(index) for index in pair)
     model = train.fit(make_model("CostBoost", problem, {"effort": "fast"}, seed=seed))
     page = model.report(
-        test.X.drop("fraud"), test.y, path=report, amount="amount",
+        test.X.drop("fraud"), test.y, path=report, segments="amount",
         title="costboost demo: which payments to stop",
     )  # fmt: skip
     show.wrote(console, page, ": open it in a browser.")

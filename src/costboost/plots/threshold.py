@@ -30,8 +30,6 @@ class CostThresholdDisplay(Display):
         Increasing; the last may be infinite (never decide "positive").
     costs : array of shape (m,)
         Mean cost of a row if the decisions are ``score >= threshold``.
-    name : str, optional
-        Name of the classifier.
     score_name : str, default="score"
         What is compared with the threshold.
     in_use : float, optional
@@ -71,13 +69,11 @@ class CostThresholdDisplay(Display):
         thresholds: ArrayLike,
         costs: ArrayLike,
         *,
-        name: str | None = None,
         score_name: str = "score",
         in_use: float | None = None,
     ) -> None:
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         self.costs = np.asarray(costs, dtype=np.float64)
-        self.name = name
         self.score_name = score_name
         self.in_use = in_use
         best = int(self.costs.argmin())
@@ -99,7 +95,6 @@ class CostThresholdDisplay(Display):
         cost_matrix: Any = None,
         costs: ArrayLike | None = None,
         response_method: Literal["auto", "decision_function", "predict_proba"] = "auto",
-        name: str | None = None,
         ax: Axes | None = None,
     ) -> Self:
         """Draw the cost of thresholds on a fitted classifier's score.
@@ -117,8 +112,6 @@ class CostThresholdDisplay(Display):
         response_method : {"auto", "decision_function", "predict_proba"}
             The score; "auto" is ``decision_function`` if there is one, else ``predict_proba``. A
             decision function is used at threshold 0, which is drawn too.
-        name : str, optional
-            What to call the classifier; by default its class.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -148,7 +141,6 @@ class CostThresholdDisplay(Display):
             costs=judged.costs.prices,
             labels=estimator.classes_,
             positive=positive,
-            name=name or type(estimator).__name__.removesuffix("Classifier"),
             score_name=f"probability of class {positive}" if is_probability else "decision score",
             in_use=None if is_probability else 0.0,
             ax=ax,
@@ -164,7 +156,6 @@ class CostThresholdDisplay(Display):
         costs: ArrayLike | None = None,
         positive: Any = None,
         labels: ArrayLike | None = None,
-        name: str | None = None,
         score_name: str = "score",
         in_use: float | None = None,
         ax: Axes | None = None,
@@ -179,7 +170,7 @@ class CostThresholdDisplay(Display):
             Score of the positive class.
         cost_matrix, costs, positive, labels
             As in `costboost.metrics.cost_by_threshold`.
-        name, score_name, in_use
+        score_name, in_use
             As in the constructor.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
@@ -194,7 +185,7 @@ class CostThresholdDisplay(Display):
             labels=labels,
         )  # fmt: skip
         means = totals / np.size(y_score)
-        return cls(thresholds, means, name=name, score_name=score_name, in_use=in_use).plot(ax)
+        return cls(thresholds, means, score_name=score_name, in_use=in_use).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         finite = self.thresholds[np.isfinite(self.thresholds)]
@@ -209,37 +200,16 @@ class CostThresholdDisplay(Display):
         ax.margins(y=0.14)
         self.in_use_ = None
         if self.in_use is not None and self.cost_in_use is not None:
-            self.in_use_ = ax.axvline(self.in_use, color=MUTED, linewidth=1.1, linestyle="--")
             words = f"in use: {money(self.cost_in_use)} at {number(self.in_use)}"
-            at: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "ha": "center"}
-            ax.text(self.in_use, 1.01, words, color=MUTED, fontsize=SMALL, **at)
+            look: dict[str, Any] = {"color": MUTED, "linewidth": 1.1, "linestyle": "--"}
+            self.in_use_ = ax.axvline(self.in_use, label=words, **look)
         t, is_set = self.best_threshold, bool(np.isfinite(self.best_threshold))
         where = f" at {number(t)}" if is_set else ", never deciding for the positive class"
-        best = f"cheapest: {money(self.best_cost)}{where}"
-        self._mark(t if is_set else high, self.best_cost, best)
+        (self.best_,) = ax.plot(
+            [t if is_set else high], [self.best_cost], "o", color=PALETTE[1], markersize=7,
+            markeredgecolor="white", clip_on=False, zorder=5,
+            label=f"cheapest: {money(self.best_cost)}{where}",
+        )  # fmt: skip
+        ax.legend(frameon=False, fontsize=SMALL)
         ax.set_xlabel(f"threshold on the {self.score_name}")
         ax.set_ylabel("mean cost per row")
-        if self.name:
-            pad = 18.0 if self.in_use is not None else 6.0  # above the words on the one in use
-            ax.set_title(self.name, loc="left", fontsize=11, color=PALETTE[0], pad=pad)
-
-    def _mark(self, x: float, y: float, text: str) -> None:
-        """A point with words below it, on the side where there is room."""
-        low, high = self.ax_.get_xlim()
-        on_left, color = x <= low + 0.6 * (high - low), PALETTE[1]
-        (self.best_,) = self.ax_.plot(
-            [x], [y], "o", color=color, markersize=7, markeredgecolor="white", clip_on=False,
-            zorder=5,
-        )  # fmt: skip
-        self.ax_.annotate(
-            text,
-            (x, y),
-            xytext=(6 if on_left else -6, -10),
-            textcoords="offset points",
-            ha="left" if on_left else "right",
-            va="top",
-            color=color,
-            fontsize=SMALL,
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
-            zorder=6,
-        )

@@ -6,10 +6,8 @@ their decisions agree to the last bit:
 
 1. The factor ``f[j, e]`` multiplies the stated cost of decision e when the truth is j.
 2. The expected cost of decision e on a row is ``sum over j of f[j, e] * (p[j] * C[j, e])``.
-3. Without a threshold a row gets the decision of smallest expected cost, by `cheapest`: of two that
-   tie the second, of more the first. With a threshold t, rows
-   whose risk is below t get the idle decision; the others get the cheapest of the remaining
-   decisions. The risk is the probability of the classes for which the idle decision is a mistake.
+3. A row gets the decision of smallest expected cost, by `cheapest`: of two that tie the second, of
+   more the first.
 4. With a capacity c of one decision, the rows that were to get it are sorted by what it saves
    against the row's cheapest other decision. The first ones keep it, as long as their weights sum
    to at most c; the others get their cheapest other decision. Ties keep the order of the rows.
@@ -33,7 +31,6 @@ from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import of_length, position, positions, positive_code
 from costboost.decisions import cheapest, expected_cost
-from costboost.decisions.arrays import cheapest_other
 from costboost.decisions.solve import by_saving
 from costboost.estimator import CostSensitiveClassifier, column_of
 
@@ -91,8 +88,6 @@ class Case:
         right one of the class that is not positive. None if there is no such decision.
     time : array of datetime64 of shape (n,) or None
         When each row happened.
-    amount : tuple of (name, array of shape (n,)) or None
-        The column whose deciles the report shows.
     segments, features : mapping of name to array of shape (n,)
         Columns to break the costs down by; features in the order of the columns of `explain`.
     explain : callable or None
@@ -115,7 +110,6 @@ class Case:
     nothing: int | None = None
     idle: int | None = None
     time: AnyArray | None = None
-    amount: tuple[str, Floats] | None = None
     segments: Mapping[str, AnyArray] = field(default_factory=dict)
     features: Mapping[str, AnyArray] = field(default_factory=dict)
     explain: Explain | None = None
@@ -185,8 +179,7 @@ class Case:
     @cached_property
     def risk(self) -> Floats:
         """Probability (n,) that the idle decision is a mistake."""
-        # Added from left to right: JavaScript gets the same bits.
-        return np.asarray(sum((self.proba[:, j] for j in self.risky), np.zeros(self.n)))
+        return np.asarray(self.proba[:, self.risky].sum(axis=1))
 
     def spent(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
@@ -245,17 +238,26 @@ class Case:
     def operating_point(
         self,
         values: Any = None,
-        threshold: float | None = None,
         capacity: float | None = None,
         limited: int | None = None,
     ) -> OperatingPoint:
-        """Decisions and costs at one position: a factor per lever, and the other controls."""
+        """Decisions and costs at one position of the sliders.
+
+        Parameters
+        ----------
+        values : sequence of float, optional
+            A factor for each of `levers`; by default the stated costs.
+        capacity, limited : float, int, optional
+            Largest weight of the rows that may get a decision, and its code.
+
+        Returns
+        -------
+        OperatingPoint
+            Decisions, counts and costs.
+        """
         factors = self.factors(values)
         expected = self.expected(factors)
         decided: Ints = cheapest(expected)
-        if threshold is not None and self.idle is not None:
-            act, _ = cheapest_other(expected, self.idle)
-            decided = np.where(self.risk >= threshold, act, self.idle)
         if capacity is not None and limited is not None:
             rows, other, _ = by_saving(expected, decided, limited)
             lost = np.cumsum(self.weights[rows]) > capacity
@@ -294,7 +296,6 @@ def make_case(
     nothing: Any = None,
     positive: Any = None,
     time: Any = None,
-    amount: Any = None,
     segments: Any = None,
     features: Any = None,
     explain: Explain | ArrayLike | None = None,
@@ -332,10 +333,9 @@ def make_case(
     time : str or array of shape (n,), optional
         When each row happened, as a column of `features` or anything that numpy converts to
         datetime64.
-    amount : str, array of shape (n,) or (str, array), optional
-        The column to show by deciles: its name in `features`, its values, or both.
     segments : str, list of str, or mapping of name to array of shape (n,), optional
-        Columns to break the costs down by.
+        Columns to break the costs down by, such as the amount. Numbers are shown by tenths of the
+        rows.
     features : frame or mapping of name to array of shape (n,), optional
         Values of the features.
     explain : callable or array of shape (n, features), optional
@@ -404,8 +404,6 @@ def make_case(
         if values is not None:
             return of_length(column_of(values, features, name, owner), n, name, owner)
 
-    if amount is not None and not isinstance(amount, tuple):
-        amount = (amount if isinstance(amount, str) else "amount", column(amount, "amount"))
     if isinstance(segments, str):
         segments = [segments]
     if isinstance(segments, Sequence):
@@ -423,7 +421,6 @@ def make_case(
         nothing=idle,
         idle=idle,
         time=None if time is None else _time(column(time, "time")),
-        amount=None if amount is None else (amount[0], _table(amount[1], (n,), "amount")),
         segments=columns(segments, "segments"),
         features=columns(features, "features"),
         explain=explain,

@@ -1,4 +1,4 @@
-"""How good are the decisions? Capacity and calibration."""
+"""How good are the decisions? Threshold, capacity and calibration."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._words import count
+from costboost._words import count, money, number
 from costboost.decisions import capacity_curve
+from costboost.decisions.arrays import cheapest_other
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section
@@ -30,10 +31,60 @@ def decisions_section(report: ReportData) -> Section:
     wanted = [found for found in report.capacities if found["wanted"] > 0]
     limits = sorted(wanted, key=lambda found: -found["wanted"])[:2]
     charts = [
+        _threshold_chart(case, report.thresholds),
         *(_capacity_chart(case, found) for found in limits),
         _calibration_chart(report.calibrations),
     ]
     return Section("decisions", "Decisions", "How good are the decisions?", charts)
+
+
+# -- threshold ----------------------------------------------------------------------------------
+
+
+def thresholds(case: Case) -> dict[str, Any] | None:
+    """Total cost if rows whose risk is at least a threshold are acted on; None without a risk."""
+    if case.idle is None or not len(case.risky):
+        return None
+    order, marks = np.argsort(case.risk, kind="stable"), np.append(np.unique(case.risk), np.inf)
+    place = np.searchsorted(case.risk[order], marks)  # rows below each threshold
+    act, _ = cheapest_other(case.expected(), case.idle)
+    below, above = (np.append(0.0, case.spent(e)[order].cumsum()) for e in (case.idle, act))
+    costs = below[place] + above[-1] - above[place]
+    lowest = int(costs.argmin())
+    return {
+        "thresholds": marks,
+        "costs": costs,
+        "best": (float(marks[lowest]), float(costs[lowest])),
+    }
+
+
+def _threshold_chart(case: Case, curve: dict[str, Any] | None) -> Figure | None:
+    if curve is None:
+        return None
+    # The last mark is infinite: never to act.
+    marks, costs = (_thinned(curve[key][:-1]) for key in ("thresholds", "costs"))
+    idle = case.decisions[case.idle or 0]
+    risky = " or ".join(case.classes[j] for j in case.risky)
+    best, lowest = curve["best"]
+    rule = f"a threshold of {number(best)}" if np.isfinite(best) else f"always {idle}"
+    each = np.full(len(marks), case.spent(case.decided).sum())
+    return Figure(
+        "threshold",
+        "Total cost by threshold",
+        f"Decide otherwise than {idle} where the probability of {risky} is at least the threshold. "
+        f"The dashed line is what the model's decisions cost. In hindsight, {rule} would have "
+        f"been best for these rows ({money(lowest, case.unit)}); on new rows it need not be.",
+        [
+            charts.line("One threshold for all rows", marks, costs, "@accent"),
+            charts.line("The model", marks, each, "@ink", "dash"),
+        ],
+        {
+            # From 1 in 10,000 on: of rare classes the lower thresholds matter.
+            "xaxis": charts.axis("Threshold", type="log", range=[-4, 0], dtick=1, tickformat="~g"),
+            "yaxis": charts.axis("Total cost", case.unit),
+        },
+        wide=True,
+    )
 
 
 # -- capacity -----------------------------------------------------------------------------------
@@ -46,11 +97,15 @@ def capacities(case: Case) -> list[dict[str, Any]]:
         if code == case.idle:
             continue
         curve = capacity_curve(expected, code, prices=case.prices, sample_weight=case.weights)
-        last = len(curve["price"]) - 1
-        shown = np.linspace(0, last, min(last + 1, POINTS)).round().astype(np.intp)
-        thinned = {name: values[shown] for name, values in curve.items()}
+        thinned = {name: _thinned(values) for name, values in curve.items()}
         found.append({"decision": code, **thinned, "wanted": float(curve["capacity"][-1])})
     return found
+
+
+def _thinned(values: Floats) -> Floats:
+    """At most `POINTS` of the values, from the first to the last."""
+    last = len(values) - 1
+    return values[np.linspace(0, last, min(last + 1, POINTS)).round().astype(np.intp)]
 
 
 def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import cycle
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,20 +30,15 @@ FEWEST_DAYS_OF_YEAR = 28
 COLORS = {"constant": "@amber", "nothing": "@grey", "likeliest": "@violet", "model": "@accent"}
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(NamedTuple):
     """A value with its 95 % interval."""
 
     value: float
     low: float
     high: float
 
-    def __iter__(self) -> Iterator[float]:
-        return iter((self.value, self.low, self.high))
 
-
-@dataclass(frozen=True)
-class RuleCost:
+class RuleCost(NamedTuple):
     """One way to decide: what it costs, and what the model saves against it."""
 
     key: str

@@ -61,10 +61,9 @@ def outcomes(case: Case) -> dict[str, Floats]:
 
 
 def segments(case: Case) -> dict[str, dict[str, Any]]:
-    """Costs by tenths of the amount, and by the values of each segment column."""
+    """Costs by the values of each segment column, or by tenths of its numbers."""
     spent = case.spent(case.decided)
-    found = {} if case.amount is None else {case.amount[0]: groups_of(case.amount[1], 10, spent)}
-    found |= {name: groups_of(values, 5, spent) for name, values in case.segments.items()}
+    found = {name: groups_of(values, spent) for name, values in case.segments.items()}
     parts = {
         "rows": case.weights,
         "constant": case.spent(case.constant),
@@ -84,10 +83,10 @@ def shown(value: Any) -> str:
     return number(float(value)) if is_number else str(value)
 
 
-def groups_of(values: AnyArray, parts: int, weight: Floats) -> tuple[list[str], Ints]:
-    """Names of groups, and the group of each value: parts of equal size of numbers, else words."""
+def groups_of(values: AnyArray, weight: Floats) -> tuple[list[str], Ints]:
+    """Names of groups, and the group of each value: tenths of numbers, else words."""
     if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
-        return _parts_of(values.astype(np.float64), parts)
+        return _tenths_of(values.astype(np.float64))
     # Those of the largest weight first, the last ones joined.
     words = np.array([shown(value) for value in values.tolist()])
     words = np.where(np.isin(words, ["nan", "None", "<NA>", "NaT"]), "missing", words)
@@ -100,11 +99,11 @@ def groups_of(values: AnyArray, parts: int, weight: Floats) -> tuple[list[str], 
     return labels, np.minimum(rank[place], len(labels) - 1)
 
 
-def _parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
+def _tenths_of(values: Floats) -> tuple[list[str], Ints]:
     """Parts of equal size by their spans; equal values stay together, missing ones are last."""
     missing = np.isnan(values)
     # Edges are values that occur: no arithmetic, so infinite ones do no harm.
-    marks = np.linspace(0, 1, parts + 1)[1:-1]
+    marks = np.linspace(0, 1, 11)[1:-1]
     edges = np.unique(np.quantile(values[~missing], marks, method="lower"))
     place = np.searchsorted(edges, values, side="right")
     place = np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)[1]
@@ -187,23 +186,16 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
 
 def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> Figure:
     labels, rows, constant, model, perfect = groups.values()
-    baseline = "Best constant decision"
+    baseline, places = "Best constant decision", [short(label) for label in labels]
     traces = [
-        {
-            "type": "bar",
-            "name": text,
-            "x": list(range(len(labels))),
-            "y": charts.numbers(cost),
-            "customdata": labels,
-            "marker": {"color": color},
-            "hovertemplate": "%{customdata}<br>%{y:,.2f}<extra>%{fullData.name}</extra>",
-        }
+        charts.bars(places, cost, color, ",.2f", name=text, showlegend=True)
         for text, cost, color in ((baseline, constant, "@amber"), ("The model", model, "@accent"))
     ]
     layout = {
         "barmode": "group",
-        "xaxis": charts.named_axis(labels),
-        "yaxis": charts.axis("Total cost", unit),
+        "xaxis": charts.axis("Total cost", unit),
+        "yaxis": {"autorange": "reversed", "type": "category"},
+        "height": 140 + 34 * len(labels),
     }
     numbers_ = charts.table(
         title,
@@ -260,13 +252,11 @@ def _mistakes_table(worst: list[dict[str, Any]], unit: str) -> str:
     )
 
 
-# -- what the decisions rest on: features by the money they move, and how ------------------------
+# -- what the decisions rest on: features by the money they move ---------------------------------
 
 
 MOST_EXPLAINED = 2_000
 MOST_FEATURES = 15
-MOST_EFFECTS = 6
-STEPS = 10
 
 
 def features(case: Case) -> dict[str, Any] | None:
@@ -281,47 +271,15 @@ def features(case: Case) -> dict[str, Any] | None:
     w = case.weights[rows] / case.weights[rows].sum()
     money = w @ np.abs(parts)
     order = np.argsort(-money, kind="stable")[:MOST_FEATURES]
-    # Parts speak for the decision taken against the runner-up. Between two decisions that is for
-    # or against one of them; between more, rows have different runners-up.
-    one = case.d - 1 if case.idle is None else 1 - case.idle
-    toward = parts * np.where(case.decided[rows] == one, 1.0, -1.0)[:, None]
-    effects = [
-        _effect(names[f], case.features[names[f]][rows], toward[:, f])
-        for f in order[:MOST_EFFECTS]
-        if money[f] > 0 and case.d == 2
-    ]
-    return {
-        "toward": case.decisions[one] if case.d == 2 else None,
-        "names": [names[f] for f in order],
-        "money": money[order],
-        "rows": len(rows),
-        "effects": effects,
-    }
-
-
-def _effect(name: str, values: AnyArray, parts: Floats) -> dict[str, Any]:
-    """How much a feature speaks for a decision, by its value: mean and middle 80 %."""
-    labels, place = groups_of(values, STEPS, np.ones(len(values)))
-    groups = [parts[place == code] for code in range(len(labels))]
-    spread = [[group.mean(), *np.percentile(group, [10, 90])] for group in groups]
-    mean, low, high = np.transpose(spread)
-    return {"name": name, "labels": labels, "mean": mean, "low": low, "high": high}
-
-
-# -- the section --------------------------------------------------------------------------------
+    return {"names": [names[f] for f in order], "money": money[order], "rows": len(rows)}
 
 
 def features_section(report: ReportData) -> Section | None:
-    """Bars of all features, then the effect of each of the largest."""
-    found, unit = report.features, report.case.unit
-    if found is None:
+    """Bars of the features that move most money."""
+    if report.features is None:
         return None
-    effects = [
-        _effect_chart(effect, f"effect-{place}", unit, found["toward"])
-        for place, effect in enumerate(found["effects"])
-    ]
-    charts = [_money_chart(found, unit), *effects]
-    return Section("features", "Features", "What the decisions rest on", charts)
+    chart = _money_chart(report.features, report.case.unit)
+    return Section("features", "Features", "What the decisions rest on", [chart])
 
 
 def _money_chart(found: dict[str, Any], unit: str) -> Figure:
@@ -343,22 +301,4 @@ def _money_chart(found: dict[str, Any], unit: str) -> Figure:
             ("Feature", names),
             ("Money", charts.amounts(values, unit)),
         ),
-    )
-
-
-def _effect_chart(effect: dict[str, Any], name: str, unit: str, toward: str) -> Figure:
-    mean, low, high = effect["mean"], effect["low"], effect["high"]
-    error = charts.whiskers(low, mean, high, 1.5, color="@accent")
-    x = list(range(len(effect["labels"])))
-    return Figure(
-        name,
-        effect["name"],
-        f"Values above 0 speak for deciding {toward}, those below 0 against it. The thin lines "
-        "hold the middle 80 % of the rows.",
-        [charts.line("Mean", x, mean, "@accent", mode="markers", error_y=error)],
-        {
-            "xaxis": charts.named_axis(effect["labels"], 14),
-            "yaxis": charts.axis("Part of the saving", unit),
-            "height": 300,
-        },
     )

@@ -7,7 +7,7 @@ import gzip
 import json
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -22,10 +22,9 @@ from costboost._typing import Floats
 from costboost._utils import versions
 from costboost._words import percent
 from costboost.columns import need
-from costboost.costs.labels import position
 from costboost.files.container import write_bytes
 from costboost.report import decisions, headline, money, what_if
-from costboost.report.case import Case, OperatingPoint, sums
+from costboost.report.case import Case, sums
 from costboost.report.charts import Section, asset, filled
 
 PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
@@ -42,14 +41,12 @@ class ReportData:
     headline : Headline
         Costs and savings of the model and the alternatives.
     sliders : dict
-        Positions that the sliders can take: ``thresholds``, ``capacities``, ``limited``, the
-        decision that is limited at first; the number of ``rows`` they act on, the relative
-        ``error`` of their total cost if these are a sample, the rows that the model decided
-        otherwise (``disagree``), and what the page embeds (``packed``).
+        The ``capacities`` that the slider can take; the number of ``rows`` the sliders act on,
+        the relative ``error`` of their total cost if these are a sample, the rows that the model
+        decided otherwise (``disagree``), and what the page embeds (``packed``).
     thresholds : dict or None
-        Total cost by threshold: ``thresholds``, ``costs``, ``best`` (threshold and cost, in
-        hindsight) and ``stated`` (the threshold that the costs imply). None if rows are not told
-        apart by one probability, as with many classes.
+        Total cost by threshold: ``thresholds``, ``costs`` and ``best`` (threshold and cost, in
+        hindsight). None if rows are not told apart by one probability, as with many classes.
     calibrations : list of dict
         For each class ``label``: ``predicted`` and ``observed`` frequencies, ``low``, ``high``
         and ``rows`` of each bin.
@@ -65,11 +62,10 @@ class ReportData:
     outcomes : dict
         ``rows``, ``paid`` and ``avoidable`` by truth and decision (k, d).
     segments : dict of str to dict
-        Costs by tenths of the amount, and by segment: ``labels``, and for each its ``rows``,
-        ``constant``, ``model``, ``perfect``.
+        Costs by segment: ``labels``, and for each its ``rows``, ``constant``,
+        ``model``, ``perfect``.
     features : dict or None
-        Features by money: ``names``, ``money``, ``rows``, and with two decisions ``effects``,
-        what values speak for the decision ``toward``.
+        Features by money: ``names``, ``money``, ``rows``.
     about : dict
         ``data``, ``settings``, ``versions`` as pairs, ``costs`` in words.
     """
@@ -86,39 +82,6 @@ class ReportData:
     segments: dict[str, dict[str, Any]]
     features: dict[str, Any] | None
     about: dict[str, Any]
-
-    def operating_point(
-        self,
-        factors: Sequence[float] | None = None,
-        threshold: float | None = None,
-        capacity: Mapping[Any, float] | None = None,
-    ) -> OperatingPoint:
-        """What is decided and paid at one position of the page's sliders.
-
-        Parameters
-        ----------
-        factors : sequence of float, optional
-            A factor for each lever of ``case.levers``; by default the stated costs.
-        threshold : float, optional
-            Act where the risk is at least this; by default decide by expected cost.
-        capacity : mapping of one decision to a number, optional
-            Largest number of rows that the decision may get, for example ``{"review": 200}``.
-
-        Returns
-        -------
-        OperatingPoint
-            Decisions, counts and costs.
-        """
-        levers, owner = list(self.case.levers), "operating_point"
-        if factors is not None and len(factors) != len(levers):
-            raise ValueError(f"{owner} needs one factor for each of {levers}, got {len(factors)}.")
-        if len(capacity or {}) > 1:
-            raise ValueError(f"{owner} limits one decision, got {capacity}.")
-        limited = most = None
-        if capacity:
-            ((name, most),) = capacity.items()
-            limited = position(name, self.case.costs.decisions, "decisions", "capacity", owner)
-        return self.case.operating_point(factors, threshold, most, limited)
 
 
 def report_data(case: Case) -> ReportData:
@@ -146,14 +109,14 @@ def report_data(case: Case) -> ReportData:
     (3.0, 2.0)
     >>> report.headline.verdict.answer
     'cannot tell yet'
-    >>> report.operating_point(threshold=0.5).cost
-    0.0
+    >>> report.case.operating_point([2.0, 1.0]).cost
+    2.0
     """
     return ReportData(
         case=case,
         headline=headline.headline(case),
         sliders=what_if.sliders(case),
-        thresholds=what_if.threshold_curve(case),
+        thresholds=decisions.thresholds(case),
         calibrations=decisions.calibrations(case),
         capacities=decisions.capacities(case),
         sensitivity=what_if.wrong_costs(case),
@@ -220,14 +183,11 @@ def _model(report: ReportData) -> dict[str, Any]:
         "unit": case.unit,
         "classes": case.classes,
         "decisions": case.decisions,
-        "idle": case.idle,
-        "risky": case.risky.tolist(),
         "levers": [
             {"cells": np.argwhere(cells).tolist(), "mean": float(case.average[cells].mean())}
             for cells in case.levers.values()
         ],
         "factors": what_if.FACTORS,
-        "thresholds": moves["thresholds"],
         "capacities": moves["capacities"],
         "rows": moves["packed"][0],
     }

@@ -1,4 +1,4 @@
-"""What if? The sliders, the cost by threshold, and what wrong costs would cost."""
+"""What if? The sliders, and what wrong costs would cost."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._words import count, money, number, percent
+from costboost._words import count, number, percent
 from costboost.decisions import sensitivity
-from costboost.decisions.arrays import cheapest_other
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section
@@ -35,17 +34,10 @@ MOST_ROWS, MOST_NUMBERS = 100_000, 1_200_000
 
 def sliders(case: Case) -> dict[str, Any]:
     """Positions that the sliders can take, and the rows they act on."""
-    # A decision that is no class's right one, such as a review; else the commonest action.
-    between = [e for e in range(case.d) if e != case.idle and e not in case.right]
-    taken = sums(case.decided, case.weights, case.d)
-    if case.idle is not None:
-        taken[case.idle] = -1.0
     shown = shown_rows(case)
     disagree = case.operating_point().decided != case.decided
     return {
-        "thresholds": thresholds() if len(case.risky) else [],
         "capacities": capacities(float(case.weights.sum())),
-        "limited": between[0] if between else int(taken.argmax()),
         "rows": shown.n,
         "packed": packed(shown),
         "error": 0.0 if shown is case else sampling_error(case, shown),
@@ -53,42 +45,10 @@ def sliders(case: Case) -> dict[str, Any]:
     }
 
 
-def thresholds() -> list[float]:
-    """Thresholds from 0 to 1, close together near both ends."""
-    odds = np.linspace(-9.0, 9.0, 2 * STEPS + 1)
-    middle = [float(f"{p:.3g}") for p in 1.0 / (1.0 + np.exp(-odds[odds <= 0]))]
-    upper = [round(1.0 - p, 6) for p in middle[-2::-1]]
-    return [0.0, *middle, *upper, 1.0]
-
-
 def capacities(total: float) -> list[float]:
     """Whole numbers from 0 to all rows, close together near 0."""
     places = (np.linspace(0.0, 1.0, STEPS + 1) ** 3 * int(np.ceil(total))).round()
     return [float(place) for place in np.unique(places)]
-
-
-def threshold_curve(case: Case) -> dict[str, Any] | None:
-    """Total cost at each threshold that the slider can take; None without a threshold."""
-    if case.idle is None or not len(case.risky):
-        return None
-    order, marks = np.argsort(case.risk, kind="stable"), np.array(thresholds())
-    place = np.searchsorted(case.risk[order], marks)  # rows below each threshold
-    act, _ = cheapest_other(case.expected(), case.idle)
-    below, above = (np.append(0.0, case.spent(e)[order].cumsum()) for e in (case.idle, act))
-    costs = below[place] + above[-1] - above[place]
-    lowest = int(costs.argmin())
-    stated = None
-    if case.k == case.d == 2 and case.matrix.ndim == 2:  # the risk at which acting starts to pay
-        j, other = int(case.risky[0]), 1 - case.idle
-        harm = float(case.matrix[1 - j, other] - case.matrix[1 - j, case.idle])
-        good = float(case.matrix[j, case.idle] - case.matrix[j, other])
-        stated = harm / (harm + good)
-    return {
-        "thresholds": marks,
-        "costs": costs,
-        "best": (float(marks[lowest]), float(costs[lowest])),
-        "stated": stated,
-    }
 
 
 # -- the rows that the page embeds, all or a sample ------------------------------------------------
@@ -119,8 +79,7 @@ def sampling_error(case: Case, sample: Case, positions: int = 20) -> float:
     largest = 0.0
     for _ in range(positions):
         values = np.exp(rng.uniform(-1.4, 1.4, len(case.levers)))
-        threshold = rng.uniform() if rng.uniform() < 0.5 else None
-        at = values, threshold, rng.uniform(0, case.weights.sum()), int(rng.integers(case.d))
+        at = values, rng.uniform(0, case.weights.sum()), int(rng.integers(case.d))
         exact, found = (one.operating_point(*at).cost for one in (case, sample))
         largest = max(largest, abs(found - exact) / abs(exact) if exact else 0.0)
     return largest
@@ -159,31 +118,19 @@ def packed(case: Case) -> tuple[dict[str, Any], bytes]:
 
 
 def what_if_section(report: ReportData) -> Section:
-    """The sliders, where their results appear, and the cost by threshold."""
-    case, curve = report.case, report.thresholds
-    return Section(
-        "what-if",
-        "What if?",
-        "What if?",
-        [None if curve is None else _threshold_chart(curve, case)],
-        "Move a slider: decisions, counts and the total cost follow at once. Use the arrow "
-        "keys for single steps.",
-        before=_board(report),
+    """The sliders, and where their results appear."""
+    lead = (
+        "Move a slider: decisions, counts and the total cost follow at once. Use the arrow keys "
+        "for single steps."
     )
+    return Section("what-if", "What if?", "What if?", lead=lead, before=_board(report))
 
 
-def rule_in_words(case: Case) -> str:
-    """What a threshold does."""
-    idle = case.idle or 0
-    act = case.decisions[1 - idle] if case.d == 2 else f"otherwise than {case.decisions[idle]}"
-    risky = " or ".join(case.classes[j] for j in case.risky)
-    return f"Decide {act} where the probability of {risky} is at least"
-
-
-def _slider(name: str, label: str, more: str = "") -> str:
+def _slider(place: int, label: str) -> str:
+    name = f"factor-{place}"
     return (
         f'<div class="slider"><label for="{name}">{escape(label)}</label>'
-        f'<input type="range" id="{name}"{more}>'
+        f'<input type="range" id="{name}">'
         f'<output for="{name}" id="{name}-shown"></output></div>'
     )
 
@@ -191,14 +138,6 @@ def _slider(name: str, label: str, more: str = "") -> str:
 def _board(report: ReportData) -> str:
     """The sliders, and where their results appear."""
     case, moves, days = report.case, report.sliders, report.headline.days
-    threshold = ""
-    if moves["thresholds"]:
-        threshold = (
-            "<fieldset><legend>One threshold for all rows</legend>"
-            '<div class="check"><input type="checkbox" id="use-threshold">'
-            '<label for="use-threshold">Use a threshold instead of expected cost</label></div>'
-            f"{_slider('threshold', rule_in_words(case))}</fieldset>"
-        )
     exact = f"Computed from all {case.n:,} rows, to the cent."
     if moves["rows"] < case.n:
         exact = (
@@ -213,42 +152,14 @@ def _board(report: ReportData) -> str:
         )
     return charts.filled(
         "what_if.html",
-        levers="".join(
-            _slider(f"factor-{place}", label, f' data-lever="{place}"')
-            for place, label in enumerate(case.levers)
-        ),
-        threshold=threshold,
+        levers="".join(map(_slider, range(len(case.levers)), case.levers)),
         decisions="".join(
-            f'<option value="{e}"{" selected" * (e == moves["limited"])}>{escape(label)}</option>'
+            f'<option value="{e}">{escape(label)}</option>'
             for e, label in enumerate(case.decisions)
             if e != case.idle
         ),
         period="" if days is None else f'<p class="fine">Over all {len(days)} days.</p>',
         exact=escape(exact),
-    )
-
-
-def _threshold_chart(curve: dict[str, Any], case: Case) -> Figure:
-    some = slice(None, None, max(1, len(curve["costs"]) // 30))
-    best, cost = curve["best"]
-    stated = ""
-    if curve["stated"] is not None:
-        stated = f" The stated costs imply a threshold of {curve['stated']:.3g}."
-    return Figure(
-        "threshold",
-        "Total cost by threshold",
-        f"{rule_in_words(case)} the threshold. The line is what that would cost under the costs "
-        "set above, without a limit; the grey one under the stated costs. The point or dashed "
-        f"level is where the sliders stand now.{stated} In hindsight, {best:g} would have been the "
-        f"best threshold for these rows ({money(cost, case.unit)}); on new rows it need not be.",
-        [],  # drawn by the script, with the sliders
-        {"yaxis": charts.axis("Total cost", case.unit)},
-        charts.table(
-            "Total cost by threshold, at the stated costs",
-            ("Threshold", charts.cells(curve["thresholds"][some])),
-            ("Total cost", charts.amounts(curve["costs"][some], case.unit)),
-        ),
-        wide=True,
     )
 
 

@@ -12,10 +12,8 @@ function readBoard(model, buffer) {
   const column = (spec) => ("constant" in spec ? new Float64Array(n).fill(spec.constant) : arrays(spec));
   const proba = header.proba.map(column), costs = header.costs.map((row) => row.map(column));
   const board = {
-    n, k, d, idle: model.idle, truth: arrays(header.truth), weights: column(header.weights),
-    risk: new Float64Array(n), products: [], prices: [],
+    n, k, d, truth: arrays(header.truth), weights: column(header.weights), products: [], prices: [],
   };
-  for (const j of model.risky) for (let i = 0; i < n; i++) board.risk[i] += proba[j][i];
   for (let j = 0; j < k; j++) {
     for (let e = 0; e < d; e++) {
       if (header.costs[j][e].constant === 0) continue;
@@ -52,12 +50,9 @@ function cheapest(expected, i, but) {
   return best;
 }
 
-function decide(board, expected, threshold, capacity, limited) {
+function decide(board, expected, capacity, limited) {
   const decided = new Uint16Array(board.n);
-  for (let i = 0; i < board.n; i++) {
-    if (threshold === null) decided[i] = cheapest(expected, i, -1);
-    else decided[i] = board.risk[i] >= threshold ? cheapest(expected, i, board.idle) : board.idle;
-  }
+  for (let i = 0; i < board.n; i++) decided[i] = cheapest(expected, i, -1);
   if (capacity === null) return decided;
   const rows = [], saved = new Float64Array(board.n), other = new Uint16Array(board.n);
   for (let i = 0; i < board.n; i++) {
@@ -94,30 +89,8 @@ function account(board, decided, factors) {
   };
 }
 
-function operatingPoint(board, factors, threshold, capacity, limited) {
-  return account(board, decide(board, expectedCosts(board, factors), threshold, capacity, limited), factors);
-}
-
-// Total cost at each of the given thresholds, without a limit.
-function costByThreshold(board, factors, thresholds) {
-  const expected = expectedCosts(board, factors), m = thresholds.length;
-  if (!board.bucket) {  // number of thresholds at or below the row's risk
-    board.bucket = Uint32Array.from(board.risk, (risk) => {
-      let low = 0, high = m;
-      while (low < high) { const mid = (low + high) >> 1; if (thresholds[mid] <= risk) low = mid + 1; else high = mid; }
-      return low;
-    });
-  }
-  const acting = new Float64Array(m + 1), idle = new Float64Array(m + 1);
-  for (let i = 0; i < board.n; i++) {
-    const e = cheapest(expected, i, board.idle), j = board.truth[i], w = board.weights[i];
-    acting[board.bucket[i]] += w * factors[j][e] * board.prices[e][i];
-    idle[board.bucket[i]] += w * factors[j][board.idle] * board.prices[board.idle][i];
-  }
-  const costs = new Array(m);
-  let below = 0, above = acting.reduce((a, b) => a + b, 0);
-  for (let t = 0; t < m; t++) { below += idle[t]; above -= acting[t]; costs[t] = below + above; }
-  return costs;
+function operatingPoint(board, factors, capacity, limited) {
+  return account(board, decide(board, expectedCosts(board, factors), capacity, limited), factors);
 }
 
 // -- words ------------------------------------------------------------------------------------------
@@ -216,10 +189,10 @@ function drawAll() { for (const name of Object.keys(figures)) draw(name); }
 
 // -- sliders ----------------------------------------------------------------------------------------
 
-let board = null, stated = null, statedCurve = null;
+let board = null, stated = null;
 
 const STATED = model.factors.indexOf(1);
-const state = { levers: model.levers.map(() => STATED), threshold: null, capacity: null, limited: null };
+const state = { levers: model.levers.map(() => STATED), capacity: null, limited: null };
 
 function factorsNow() {
   const factors = model.classes.map(() => model.decisions.map(() => 1));
@@ -246,7 +219,7 @@ function fill(body, rows) {
 function update() {
   if (!board) return;
   const factors = factorsNow(), unit = model.unit;
-  const point = operatingPoint(board, factors, state.threshold, state.capacity, state.limited);
+  const point = operatingPoint(board, factors, state.capacity, state.limited);
   const sum = (e, table) => table.reduce((a, row) => a + row[e], 0);
   const rows = model.decisions.map((_, e) => sum(e, point.rows)), total = rows.reduce((a, b) => a + b, 0);
   const constants = model.decisions.map((_, e) => account(board, new Uint16Array(board.n).fill(e), factors).cost);
@@ -268,32 +241,6 @@ function update() {
     truth, name, { text: count(point.rows[j][e]), value: point.rows[j][e] },
     { text: money(point.paid[j][e], unit, true), value: point.paid[j][e] },
   ])));
-  drawThreshold(point, factors);
-}
-
-function drawThreshold(point, factors) {
-  if (!figures.threshold) return;
-  const x = model.thresholds.map((_, t) => t), curve = costByThreshold(board, factors, model.thresholds);
-  if (!statedCurve) statedCurve = curve;
-  const text = model.thresholds.map((t) => String(t));
-  const hovertemplate = "threshold %{customdata}<br>%{y:,.2f}<extra>%{fullData.name}</extra>";
-  const line = (name, y, color, more) => ({
-    type: "scatter", mode: "lines", name, x, y, customdata: text, hovertemplate, line: { color, width: 2.5, ...more },
-  });
-  const narrow = byId("plot-threshold").clientWidth < 600;
-  const ticks = narrow ? [0, 0.01, 0.1, 0.5, 0.9, 0.99, 1]
-    : [0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1];
-  const place = (t) => model.thresholds.findIndex((value) => value >= t);
-  const now = state.threshold === null
-    ? { type: "scatter", mode: "lines", name: "Now, each row by its expected cost", x: [0, x.length - 1], y: [point.cost, point.cost],
-        line: { color: "@ink", width: 1.5, dash: "dash" } }
-    : { type: "scatter", mode: "markers", name: "Now", x: [model.thresholds.indexOf(state.threshold)], y: [point.cost],
-        marker: { color: "@ink", size: 13, line: { color: "@card", width: 2 } } };
-  figures.threshold.data = [
-    line("At the stated costs", statedCurve, "@grey", { width: 1.5 }), line("At the costs set above", curve, "@accent"), now,
-  ];
-  figures.threshold.layout.xaxis = { title: { text: "Threshold" }, tickvals: ticks.map(place), ticktext: ticks.map(String) };
-  draw("threshold");
 }
 
 let waiting = false;
@@ -319,21 +266,6 @@ function setUp() {
     showFactor(place);
     input.addEventListener("input", () => { state.levers[place] = Number(input.value); showFactor(place); soon(); });
   });
-  const threshold = byId("threshold"), useThreshold = byId("use-threshold");
-  const half = model.thresholds.indexOf(0.5);
-  const showThreshold = () => {
-    const t = model.thresholds[threshold.value];
-    byId("threshold-shown").textContent = String(t);
-    threshold.setAttribute("aria-valuetext", String(t));
-    state.threshold = useThreshold.checked ? t : null;
-  };
-  if (threshold) {
-    range(threshold, model.thresholds.length - 1, half);
-    threshold.defaultValue = half;
-    showThreshold();
-    threshold.addEventListener("input", () => { useThreshold.checked = true; showThreshold(); soon(); });
-    useThreshold.addEventListener("change", () => { showThreshold(); soon(); });
-  }
   const capacity = byId("capacity"), exact = byId("capacity-exact"), useCapacity = byId("use-capacity"), limited = byId("limited");
   const last = model.capacities.length - 1;
   const showCapacity = () => {
@@ -358,7 +290,6 @@ function setUp() {
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(() => {
     model.levers.forEach((_, place) => { state.levers[place] = STATED; byId("factor-" + place).value = STATED; showFactor(place); });
-    if (threshold) { threshold.value = half; useThreshold.checked = false; showThreshold(); }
     startCapacity();
     update();
   }, 0));
@@ -428,6 +359,6 @@ async function start() {
   document.documentElement.dataset.charts = "ready";
 }
 
-window.costboost = { operatingPoint, costByThreshold, state, model, factorsNow, get board() { return board; } };
+window.costboost = { operatingPoint, state, model, factorsNow, get board() { return board; } };
 start().catch((error) => { warn("The charts could not be drawn: " + error.message); throw error; });
 })();
