@@ -64,41 +64,30 @@ def _cut(
     smallest = max(least, min(0.1 * weight / k, 25.0))
     if counted < 2.0 * smallest - _SAME:  # rows, not their weight, as J48 counts them
         return -1.0, 0.0, 0.0
-    # Terms of the entropies: after a row moved to the left, only that of its class is new.
-    left = np.zeros(k)
+    # Terms of the entropies: only those of classes with rows that moved to the left are new.
+    left, counted_left = np.zeros(k), np.zeros(k)
     term = np.empty(k)
-    moved = np.empty(k, dtype=np.intp)
-    is_moved = np.zeros(k, dtype=np.bool_)
-    n_moved = 0
-    inner = 0.0
     for c in range(k):
         term[c] = _nlogn(known[c])
-        inner += term[c]
+    inner = term.sum()
     before = _nlogn(weight) - inner
     best, best_left, threshold = 0.0, 0.0, 0.0
     tries, on_left = 0, 0.0
     for i in range(n - 1):
         row = rows[i]
-        c = y[row]
-        left[c] += w[row]
+        left[y[row]] += w[row]
         on_left += w[row]
-        if not is_moved[c]:
-            is_moved[c] = True
-            moved[n_moved] = c
-            n_moved += 1
         here, there = values[row], values[rows[i + 1]]
         if not here + _APART < there or on_left < smallest - _SAME:
             continue
         on_right = weight - on_left
         if on_right < smallest - _SAME:
             break
-        for a in range(n_moved):
-            c = moved[a]
-            is_moved[c] = False
-            new = _nlogn(left[c]) + _nlogn(known[c] - left[c])
-            inner += new - term[c]
-            term[c] = new
-        n_moved = 0
+        for c in range(k):
+            if left[c] != counted_left[c]:
+                new = _nlogn(left[c]) + _nlogn(known[c] - left[c])
+                inner += new - term[c]
+                term[c], counted_left[c] = new, left[c]
         tries += 1
         after = _nlogn(on_left) + _nlogn(on_right) - inner
         gain = (before - after) / total
@@ -153,10 +142,11 @@ def _branch(
 
 @compiled(error_model="numpy")
 def _best_split(
-    X: Floats, sizes: Ints, place: Ints, lines: Ints, w: Floats, copies: Floats, y: Ints, k: int,
-    n: float, total: float, least: float,
+    columns: _Columns, lines: Ints, w: Floats, copies: Floats, y: Ints, k: int, n: float,
+    total: float, least: float,
 ) -> tuple[int, float]:  # fmt: skip
     """Column and threshold of the largest gain ratio among gains not below average; -1 if none."""
+    X, sizes, place, _ = columns
     d = len(X)
     gain, ratio, threshold = np.empty(d), np.zeros(d), np.zeros(d)
     known = np.empty(k)
@@ -186,19 +176,26 @@ def _best_split(
 
 
 # -- growing --------------------------------------------------------------------------------------
-# While it grows a tree is a tuple of lists, with an entry per node: the column that it asks (-1 in
-# a leaf), its first child, the number of children, the threshold, the class weights, and the rows
-# of a leaf with their weights there. The rows of any node are those of the leaves below it, so a
-# subtree that became a leaf keeps its children (first >= 0).
+
+
+class _Node(NamedTuple):
+    """A node of a tree that grows, with its rows."""
+
+    feature: int  # the column that it asks, -1 in a leaf
+    threshold: float
+    first: int  # its first child
+    size: int  # number of its children
+    mass: Floats  # (k,) class weights of the rows
+    rows: Ints  # (1, m)
+    w: Floats  # (m,) their weights here
 
 
 @compiled(error_model="numpy")
-def _masses(rows: Ints, w: Floats, y: Ints, k: int) -> Floats:
-    """The class weights of some rows."""
+def _leaf(lines: Ints, w: Floats, y: Ints, k: int) -> _Node:
     mass = np.zeros(k)
-    for i in range(len(rows)):
-        mass[y[rows[i]]] += w[i]
-    return mass
+    for i in range(len(w)):
+        mass[y[lines[0, i]]] += w[i]
+    return _Node(-1, 0.0, 0, 0, mass, lines[:1].copy(), w)
 
 
 @compiled(error_model="numpy")
@@ -248,44 +245,31 @@ def _divide(
 
 @compiled(error_model="numpy")
 def _grow(
-    X: Floats, sizes: Ints, place: Ints, lines: Ints, y: Ints, w: Floats, copies: Floats, k: int,
-    least: float,
-) -> Any:  # fmt: skip
-    """The tree before pruning."""
-    # ``X`` is (d, n), ``w`` has weights of all n rows; each counts for as many as ``copies`` says.
-    # ``lines`` has the rows that are used: as they come, then, in line ``place[j]``, by the values
-    # of the column j of numbers.
-    at = w.copy()  # the weights of the rows in the node at hand
-    side = np.empty(len(w), dtype=np.intp)
+    nodes: list[_Node], model: int, lines: Ints, columns: _Columns, y: Ints, copies: Floats,
+    k: int, least: float,
+) -> None:  # fmt: skip
+    """Grow the last node: to a tree that fits its rows, or to a copy of the subtree ``model``."""
+    # ``lines`` has the rows as they come, then, in line ``place[j]``, by the values of the column
+    # j of numbers; a copy needs the first line only. Children come together, after their parent.
+    at, side = np.empty(len(y)), np.empty(len(y), dtype=np.intp)
     n = copies[lines[0]].sum()
-    feature, first, size, threshold = [-1], [-1], [0], [0.0]
-    mass, rows, weights = [np.zeros(k)], [lines[0].copy()], [w[lines[0]]]
-    waiting = [(0, lines, w[lines[0]])]
+    waiting = [(len(nodes) - 1, model, lines)]
     while len(waiting) > 0:
-        v, here, here_w = waiting.pop()
-        mass[v] = _masses(here[0], here_w, y, k)
-        total = mass[v].sum()
-        j, cut = -1, 0.0
-        if total >= 2.0 * least - _SAME and total - mass[v].max() > _SAME:
-            for i in range(len(here_w)):
-                at[here[0, i]] = here_w[i]
-            j, cut = _best_split(X, sizes, place, here, at, copies, y, k, n, total, least)
+        v, model, here = waiting.pop()
+        node = nodes[v]
+        j, cut, total = -1, 0.0, node.mass.sum()
+        if model >= 0:
+            j, cut = nodes[model].feature, nodes[model].threshold
+        elif total >= 2.0 * least - _SAME and total - node.mass.max() > _SAME:
+            at[here[0]] = node.w
+            j, cut = _best_split(columns, here, at, copies, y, k, n, total, least)
         if j < 0:
-            rows[v], weights[v] = here[0].copy(), here_w
             continue
-        feature[v], first[v], threshold[v] = j, len(feature), cut
-        rows[v], weights[v] = here[0, :0].copy(), here_w[:0].copy()
-        for part, part_w in _divide(X[j], cut, sizes[j], here, here_w, side):
-            waiting.append((len(feature), part, part_w))
-            feature.append(-1)
-            first.append(-1)
-            size.append(0)
-            threshold.append(0.0)
-            mass.append(mass[v])
-            rows.append(rows[v])
-            weights.append(weights[v])
-        size[v] = len(feature) - first[v]
-    return feature, first, size, threshold, mass, rows, weights
+        parts = _divide(columns.X[j], cut, columns.sizes[j], here, node.w, side)
+        nodes[v] = _Node(j, cut, len(nodes), len(parts), node.mass, node.rows, node.w)
+        for child, (part, part_w) in enumerate(parts):
+            waiting.append((len(nodes), nodes[model].first + child if model >= 0 else -1, part))
+            nodes.append(_leaf(part, part_w, y, k))
 
 
 # -- pruning --------------------------------------------------------------------------------------
@@ -313,133 +297,88 @@ def _estimate(mass: Floats, confidence: float, z: float) -> float:
 
 
 @compiled(error_model="numpy")
-def _collapse(tree: Any) -> None:
+def _collapse(nodes: list[_Node], y: Ints, k: int) -> None:
     """Make leaves of subtrees that are no better than a leaf on the training rows."""
-    feature, first, size, _, mass, _, _ = tree
-    errors = np.zeros(len(feature))
-    for v in range(len(feature) - 1, -1, -1):  # children come after their parent
-        as_leaf = mass[v].sum() - mass[v].max()
+    errors = np.zeros(len(nodes))
+    for v in range(len(nodes) - 1, -1, -1):  # children come after their parent
+        node = nodes[v]
+        as_leaf = node.mass.sum() - node.mass.max()
         errors[v] = as_leaf
-        if feature[v] >= 0:
-            errors[v] = errors[first[v] : first[v] + size[v]].sum()
+        if node.feature >= 0:
+            errors[v] = errors[node.first : node.first + node.size].sum()
             if errors[v] >= as_leaf - _ERROR_SLACK:
-                feature[v] = -1
+                nodes[v] = _leaf(node.rows, node.w, y, k)
 
 
 @compiled()
-def _subtree(v: int, tree: Any) -> list[int]:
+def _subtree(v: int, nodes: list[_Node]) -> list[int]:
     """The nodes of a subtree, parents first and children together."""
-    feature, first, size, _, _, _, _ = tree
     found = [v]
-    i = 0
-    while i < len(found):
-        u = found[i]
-        if feature[u] >= 0:
-            found.extend(range(first[u], first[u] + size[u]))
-        i += 1
+    for u in found:
+        if nodes[u].feature >= 0:
+            found.extend(range(nodes[u].first, nodes[u].first + nodes[u].size))
     return found
 
 
 @compiled(error_model="numpy")
-def _rows_of(v: int, tree: Any, at: Floats) -> tuple[Ints, Floats]:
-    """The rows of a node, as one line, and their weights; ``at`` is 0 before and after."""
-    _, first, size, _, _, rows, weights = tree
-    found = [rows[0][0] for _ in range(0)]
-    waiting = [v]
-    while len(waiting) > 0:
-        u = waiting.pop()
-        if first[u] >= 0:
-            waiting.extend(range(first[u], first[u] + size[u]))
-            continue
-        for row, weight in zip(rows[u], weights[u]):  # noqa: B905 numba has no strict
-            if at[row] == 0.0:
-                found.append(row)
-            at[row] += weight  # shares of a row in several leaves are added
-    line = np.empty((1, len(found)), rows[0].dtype)
-    line[0] = np.array(found)
-    w = at[line[0]]
-    at[line[0]] = 0.0
-    return line, w
-
-
-@compiled(error_model="numpy")
-def _descend(
-    v: int, line: Ints, w: Floats, X: Floats, sizes: Ints, y: Ints, side: Ints, tree: Any
-) -> list[tuple[int, Floats, Ints, Floats]]:
-    """What a subtree would be on other rows: class weights of its nodes, rows of its leaves."""
-    feature, first, _, threshold, mass, _, _ = tree
-    found = [(v, mass[v], line[0, :0].copy(), w[:0].copy())]
-    found.pop()
-    waiting = [(v, line, w)]
-    while len(waiting) > 0:
-        u, here, here_w = waiting.pop()
-        own = _masses(here[0], here_w, y, len(mass[v]))
-        j = feature[u]
-        if j < 0:
-            found.append((u, own, here[0].copy(), here_w))
-            continue
-        found.append((u, own, here[0, :0].copy(), here_w[:0].copy()))
-        parts = _divide(X[j], threshold[u], sizes[j], here, here_w, side)
-        for child, (part, part_w) in enumerate(parts):
-            waiting.append((first[u] + child, part, part_w))
-    return found
-
-
-@compiled(error_model="numpy")
-def _prune(X: Floats, sizes: Ints, y: Ints, confidence: float, z: float, tree: Any) -> None:
+def _prune(
+    nodes: list[_Node], columns: _Columns, y: Ints, copies: Floats, k: int, confidence: float,
+    z: float,
+) -> None:  # fmt: skip
     """Make leaves of subtrees, or put their largest branch in their place, by expected errors."""
-    feature, first, size, threshold, mass, rows, weights = tree
-    at, side = np.zeros(X.shape[1]), np.empty(X.shape[1], dtype=np.intp)
-    estimates = np.zeros(len(feature))
+    estimates = [0.0 for _ in nodes]
     slack = _ESTIMATE_SLACK + _SAME
-    waiting = _subtree(0, tree)
+    waiting = _subtree(0, nodes)
     while len(waiting) > 0:
         v = waiting.pop()  # its children were taken before
-        as_leaf = _estimate(mass[v], confidence, z)
+        node = nodes[v]
+        as_leaf = _estimate(node.mass, confidence, z)
         estimates[v] = as_leaf
-        if feature[v] < 0:
+        if node.feature < 0:
             continue
         as_tree, largest, most = 0.0, -1, -1.0
-        for child in range(first[v], first[v] + size[v]):
+        for child in range(node.first, node.first + node.size):
             as_tree += estimates[child]
-            if mass[child].sum() >= most - _SAME:  # of equal ones the last
-                largest, most = child, mass[child].sum()
-        line, w = _rows_of(v, tree, at)
-        branch = _descend(largest, line, w, X, sizes, y, side, tree)
-        as_branch = 0.0
-        for u, own, _, _ in branch:
-            if feature[u] < 0:
-                as_branch += _estimate(own, confidence, z)
-        if as_leaf <= as_tree + slack and as_leaf <= as_branch + slack:
-            feature[v] = -1
+            if nodes[child].mass.sum() >= most - _SAME:  # of equal ones the last
+                largest, most = child, nodes[child].mass.sum()
+        end, as_branch = len(nodes), 0.0
+        nodes.append(_leaf(node.rows, node.w, y, k))
+        _grow(nodes, largest, node.rows, columns, y, copies, k, 0.0)
+        for u in range(end, len(nodes)):
+            if nodes[u].feature < 0:
+                as_branch += _estimate(nodes[u].mass, confidence, z)
+        if as_leaf <= min(as_tree, as_branch) + slack:
+            nodes[v] = _leaf(node.rows, node.w, y, k)
         elif as_branch <= as_tree + slack:
-            feature[v], first[v], size[v] = feature[largest], first[largest], size[largest]
-            threshold[v] = threshold[largest]
-            for u, own, its_rows, its_w in branch:
-                place = v if u == largest else u
-                mass[place], rows[place], weights[place] = own, its_rows, its_w
-                if feature[place] < 0:
-                    first[place] = -1
-            waiting.extend(_subtree(v, tree))  # it has other rows now: once more
+            nodes[v] = nodes[end]
+            waiting.extend(_subtree(v, nodes))  # it has other rows now: once more
+            estimates.extend([0.0 for _ in range(end, len(nodes))])
         else:
             estimates[v] = as_tree
+        while len(nodes) > len(estimates):
+            nodes.pop()
 
 
 @compiled(error_model="numpy")
 def _pruned_tree(
-    X: Floats, sizes: Ints, place: Ints, lines: Ints, y: Ints, w: Floats, copies: Floats, k: int,
-    least: float, confidence: float, z: float,
+    columns: _Columns, y: Ints, w: Floats, copies: Floats, k: int, least: float,
+    confidence: float, z: float,
 ) -> tuple[Ints, Ints, Floats, Floats]:  # fmt: skip
     """Columns, numbers of children, thresholds and class weights of the nodes that are left."""
-    tree = _grow(X, sizes, place, lines, y, w, copies, k, least)
-    _collapse(tree)
-    _prune(X, sizes, y, confidence, z, tree)
-    feature, _, size, threshold, mass, _, _ = tree
-    found = np.array(_subtree(0, tree))
-    masses = np.empty((len(found), k))
-    for i, v in enumerate(found):
-        masses[i] = mass[v]
-    return np.array(feature)[found], np.array(size)[found], np.array(threshold)[found], masses
+    nodes = [_leaf(columns.lines, w[columns.lines[0]], y, k)]
+    _grow(nodes, -1, columns.lines, columns, y, copies, k, least)
+    _collapse(nodes, y, k)
+    _prune(nodes, columns, y, copies, k, confidence, z)
+    left = [nodes[v] for v in _subtree(0, nodes)]
+    mass = np.empty((len(left), k))
+    for i, node in enumerate(left):
+        mass[i] = node.mass
+    return (
+        np.array([node.feature for node in left]),
+        np.array([node.size for node in left]),
+        np.array([node.threshold for node in left]),
+        mass,
+    )
 
 
 # -- answers --------------------------------------------------------------------------------------
@@ -582,12 +521,12 @@ class _Columns(NamedTuple):
     def grow(self, y: Ints, w: Floats, copies: Floats, k: int, model: Any) -> C45Tree:
         """The pruned tree for classes y in 0, ..., k - 1 and weights w of rows and their copies."""
         confidence = float(model.confidence)
-        used = w > 0.0
-        lines = self.lines
-        if not used.all():
-            lines = lines[used[lines]].reshape(len(lines), -1)
+        used = self
+        if not w.all():
+            lines = self.lines[(w > 0.0)[self.lines]].reshape(len(self.lines), -1)
+            used = self._replace(lines=lines)
         feature, size, threshold, mass = _pruned_tree(
-            *self[:3], lines, np.ascontiguousarray(y, dtype=np.intp), w, copies, k,
+            used, np.ascontiguousarray(y, dtype=np.intp), w, copies, k,
             float(model.min_samples_leaf), confidence, float(ndtri(1.0 - confidence)),
         )  # fmt: skip
         asked = np.flatnonzero(feature >= 0)
@@ -603,7 +542,7 @@ class _Columns(NamedTuple):
             j = feature[v]
             if self.sizes[j] == 0:  # the largest value that is not above the middle
                 size[v] = 0
-                values = self.X[j, lines[self.place[j]]]
+                values = self.X[j, used.lines[self.place[j]]]
                 below = np.searchsorted(values, threshold[v] + _SAME, side="right")
                 threshold[v] = values[below - 1]
         threshold[(feature < 0) | (size > 0)] = 0.0
