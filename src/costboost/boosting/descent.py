@@ -270,8 +270,8 @@ class NewtonDescent(Scheme):
         return Aim(z / self._relative, weights / total, self._criterion)
 
     def step(self, outputs: Floats) -> Step:
-        """Half the inverse slope, shrunk by the learning rate; halved while the loss would rise."""
-        alpha = self._learning_rate / (2.0 * self._slope)
+        """The inverse slope 1/2γ, shrunk by the learning rate; halved while the loss would rise."""
+        alpha = self._learning_rate / self._slope
         is_free = self._even_start or not self._guarded  # to raise the loss
         for _ in range(_MOST_HALVINGS):
             value, odds = self._mean_loss(self.F + alpha * outputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit, logit
@@ -10,6 +10,34 @@ from scipy.special import expit, logit
 from costboost._typing import AnyArray, Floats
 from costboost.losses.base import BinaryLoss, CostPair, cost_pair, exp, register
 from costboost.losses.kernels import compiled, fast_exp, row_share, usable_hessian
+
+# -- The link that all of them have ---------------------------------------------------------------
+
+
+class LinkedLoss(BinaryLoss):
+    """A loss with the link log-odds = slope F + log(C2/C1)."""
+
+    # Whether scores are measured in units of 1/cost, as those of Masnadi-Shirazi & Vasconcelos are.
+    in_units_of_costs: ClassVar[bool] = False
+
+    def slope(self, C1: Floats, C2: Floats) -> Floats:
+        """How fast the log-odds grow with F."""
+        return C1 + C2 if self.in_units_of_costs else np.full_like(C1, 2.0)
+
+    def log_odds(self, F: Floats, C: CostPair) -> Floats:
+        """Those for which ``F`` is the minimiser."""
+        C1, C2 = cost_pair(C)
+        return np.asarray(self.slope(C1, C2) * F + (np.log(C2) - np.log(C1)))
+
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser."""
+        return np.asarray(expit(self.log_odds(F, C)))
+
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+        C1, C2 = cost_pair(C)
+        return np.asarray((logit(p) + np.log(C1) - np.log(C2)) / self.slope(C1, C2))
+
 
 # -- Exponential losses: the cost inside the exponent, or in front of it -------------------------
 
@@ -29,16 +57,13 @@ def _exponential_kernel(
         H[i] = weight * usable_hessian(g, share * h)
 
 
-class _Exponential(BinaryLoss):
-    """f exp(-aF), with a = slope times label; subclasses choose slope and factor."""
+class _Exponential(LinkedLoss):
+    """f exp(-aF): the cost of the row is in a, its slope times its label, or is the factor f."""
 
-    @abstractmethod
     def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, AnyArray]:
         """A and f of every row."""
-
-    @abstractmethod
-    def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
-        """How fast the log-odds grow with F."""
+        c = np.where(y > 0, *C)
+        return (y * c, np.ones_like(y)) if self.in_units_of_costs else (y, c)
 
     def value(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """The loss of each row."""
@@ -52,16 +77,6 @@ class _Exponential(BinaryLoss):
     def hessian(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """Its second derivative with respect to ``F``."""
         return self.kernel_rows(y, C)[0] ** 2 * self.value(y, F, C)
-
-    def probability(self, F: Floats, C: CostPair) -> Floats:
-        """The P(+|x) for which ``F`` is the minimiser."""
-        C1, C2 = cost_pair(C)
-        return np.asarray(expit(self._link_slope(C1, C2) * F + np.log(C2) - np.log(C1)))
-
-    def minimiser(self, p: Floats, C: CostPair) -> Floats:
-        """The score that minimises the expected loss when P(+|x) = ``p``."""
-        C1, C2 = cost_pair(C)
-        return np.asarray((logit(p) + np.log(C1) - np.log(C2)) / self._link_slope(C1, C2))
 
 
 @register
@@ -86,14 +101,8 @@ class CostExponential(_Exponential):
 
     name = "cost_exponential"
     formula = "e^(−c y F)"
+    in_units_of_costs = True
     kernel = _exponential_kernel
-
-    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, AnyArray]:
-        """Slopes c y, factors 1."""
-        return y * np.where(y > 0, *C), np.ones_like(y)
-
-    def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
-        return C1 + C2
 
 
 @register
@@ -119,13 +128,6 @@ class WeightedExponential(_Exponential):
     formula = "c e^(−y F)"
     kernel = _exponential_kernel
 
-    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, AnyArray]:
-        """Slopes y, factors c."""
-        return y, np.where(y > 0, *C)
-
-    def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
-        return 2.0
-
 
 # -- Logistic losses: the costs move the origin of the link, and may set its slope ---------------
 
@@ -146,55 +148,35 @@ def _logistic_kernel(
         H[i] = weight * usable_hessian(g, h)
 
 
-class ShiftedLogistic(BinaryLoss):
+class ShiftedLogistic(LinkedLoss):
     r"""Binomial deviance through the link :math:`p_c = 1/(1 + e^{-2(\gamma F + \eta)})`."""
 
     # L = log(1 + e^{-2y(γF + η)}), L' = -2γ (y' - p_c), L'' = 4γ² p_c (1 - p_c), with
-    # η = ½ log(C2/C1), y' = (y + 1)/2 and a slope γ that subclasses choose. The Newton step at F is
+    # η = ½ log(C2/C1), y' = (y + 1)/2 and half the slope, γ. The Newton step at F is
     # -L'/L'' = z / (2γ), with LogitBoost's response z = (y' - p_c) / (p_c (1 - p_c)).
-
-    @abstractmethod
-    def slope(self, C1: Floats, C2: Floats) -> Floats:
-        """The slope of the link."""
-
-    def link(self, F: Floats, C1: Floats, C2: Floats) -> Floats:
-        """Half the log-odds of p_c."""
-        return self.slope(C1, C2) * F + 0.5 * (np.log(C2) - np.log(C1))
 
     def value(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """The loss of each row."""
-        t = -2.0 * y * self.link(F, *cost_pair(C))
+        t = -y * self.log_odds(F, C)
         # log(1 + e^t), twice as fast as numpy's logaddexp(0, t).
         return np.asarray(np.maximum(t, 0.0) + np.log1p(np.exp(-np.abs(t))))
 
     def gradient(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """Its derivative with respect to ``F``."""
-        C1, C2 = cost_pair(C)
-        u = 2.0 * self.link(F, C1, C2)
         # y' - p_c = y * expit(-y u): no cancellation when p_c is near 0 or 1.
-        return np.asarray(-2.0 * self.slope(C1, C2) * y * expit(-y * u))
+        return np.asarray(-self.slope(*cost_pair(C)) * y * expit(-y * self.log_odds(F, C)))
 
     def hessian(self, y: Floats, F: Floats, C: CostPair) -> Floats:
         """Its second derivative with respect to ``F``."""
-        C1, C2 = cost_pair(C)
-        u = 2.0 * self.link(F, C1, C2)
-        return np.asarray(4.0 * self.slope(C1, C2) ** 2 * expit(u) * expit(-u))
-
-    def probability(self, F: Floats, C: CostPair) -> Floats:
-        """The P(+|x) for which ``F`` is the minimiser: p_c itself."""
-        return np.asarray(expit(2.0 * self.link(F, *cost_pair(C))))
-
-    def minimiser(self, p: Floats, C: CostPair) -> Floats:
-        """The score that minimises the expected loss when P(+|x) = ``p``."""
-        C1, C2 = cost_pair(C)
-        return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)) / self.slope(C1, C2))
+        u = self.log_odds(F, C)
+        return np.asarray(self.slope(*cost_pair(C)) ** 2 * expit(u) * expit(-u))
 
     def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
         """Slopes 2 γ y and offsets 2 η y."""
         C1, C2 = (np.asarray(c, dtype=np.float64) for c in C)
         with np.errstate(divide="ignore"):  # a free mistake is infinitely far away
             shift = np.log(C2) - np.log(C1)
-        return 2.0 * y * self.slope(C1, C2), y * shift
+        return y * self.slope(C1, C2), y * shift
 
 
 @register
@@ -214,11 +196,8 @@ class CostLogistic(ShiftedLogistic):
 
     name = "cost_logistic"
     formula = "log(1 + e^(−2y(γF + η))), γ = (C₁ + C₂)/2, η = ½ log(C₂/C₁)"
+    in_units_of_costs = True
     kernel = _logistic_kernel
-
-    def slope(self, C1: Floats, C2: Floats) -> Floats:
-        """Half the sum of the costs."""
-        return 0.5 * (C1 + C2)
 
 
 @register
@@ -239,7 +218,3 @@ class AsymmetricLogistic(ShiftedLogistic):
     name = "asymmetric_logistic"
     formula = "log(1 + e^(−2y(F + η))), η = ½ log(C₂/C₁)"
     kernel = _logistic_kernel
-
-    def slope(self, C1: Floats, C2: Floats) -> Floats:
-        """One, whatever the costs."""
-        return np.ones_like(C1)
