@@ -15,22 +15,6 @@ _LARGEST_STEP = 350.0
 
 
 @compiled()
-def assign_bins(column: AnyArray, edges: Floats, out: AnyArray) -> None:
-    """Write the bin of every value: the first edge not below it; NaN gets a bin of its own."""
-    last = edges.shape[0]
-    for i in range(column.shape[0]):
-        x = column[i]
-        low, high = (0, last) if x == x else (last + 1, last)
-        while low < high:  # first edge with x <= edge
-            middle = (low + high) >> 1
-            if x <= edges[middle]:
-                high = middle
-            else:
-                low = middle + 1
-        out[i] = low
-
-
-@compiled()
 def histogram(bins: AnyArray, first: Floats, second: Floats, out: Floats) -> None:
     """Add each row's two channels to its bin; ``out`` is (bins, 2)."""
     for i in range(bins.shape[0]):

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
-from costboost.learners._kernels import assign_bins, histogram
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.learners._kernels import histogram
 from costboost.learners.base import (
     Aim,
     ConstantRule,
@@ -47,6 +47,13 @@ def bin_edges(column: AnyArray, sample_weight: Floats, limit: Callable[[int], in
     return np.asarray(middles[np.unique(np.minimum(cuts, len(middles) - 1))])
 
 
+def bin_numbers(column: AnyArray, edges: Floats) -> Ints:
+    """The bin of every value: the first edge that is not below it; NaN has a bin of its own."""
+    bins = np.searchsorted(edges, column)
+    bins[np.isnan(column)] = len(edges) + 1
+    return bins
+
+
 class BinnedRows:
     """A matrix of bin numbers, feature by feature, and histograms over it."""
 
@@ -61,15 +68,11 @@ class BinnedRows:
         weight = rows.sample_weight[sample]
         self._pool = ThreadPoolExecutor(rows.n_threads) if rows.n_threads > 1 else None
         self.bins = np.empty((X.shape[1], n), dtype=np.uint8)
-        n_watched = 0 if rows.watched is None else len(rows.watched)
-        self.watched = np.empty((X.shape[1], n_watched), dtype=np.uint8)
 
         def bin_feature(j: int) -> Floats:
             column = np.ascontiguousarray(X[:, j])
             edges = bin_edges(column[sample], weight, limit)
-            assign_bins(column, edges, self.bins[j])
-            if rows.watched is not None:
-                assign_bins(np.ascontiguousarray(rows.watched[:, j]), edges, self.watched[j])
+            self.bins[j] = bin_numbers(column, edges)
             return edges
 
         self.edges: list[Floats] = self._each_feature(bin_feature)
@@ -78,12 +81,6 @@ class BinnedRows:
     def _each_feature(self, function: Any) -> list[Any]:
         features = range(len(self.bins))
         return list(self._pool.map(function, features) if self._pool else map(function, features))
-
-    def fitted(self, rule: StepRule, outputs: Floats) -> Fitted:
-        """A rule with an output for every bin of its feature."""
-        watched = self.watched[rule.feature]
-        seen = outputs[watched] if len(watched) else None
-        return Fitted(rule, outputs[self.bins[rule.feature]], seen)
 
     def histograms(self, aim: Aim) -> tuple[Floats, Floats]:
         """The criterion's two sums for every feature and bin, (features, bins) each."""
@@ -147,7 +144,8 @@ class Stump(_Steps):
         edge = self._binned.edges[feature][last : last + 1]
         rule = StepRule(feature, edge, np.array([left_value, right_value, right_value]))
         on_left = np.arange(self._binned.n_bins) <= last
-        return self._binned.fitted(rule, np.where(on_left, left_value, right_value))
+        outputs = np.where(on_left, left_value, right_value)
+        return Fitted(rule, outputs[self._binned.bins[feature]])
 
 
 @dataclass
@@ -179,7 +177,7 @@ class Histogram(_Steps):
         edges = self._binned.edges[best]
         used = slice(len(edges) + 2)
         outputs = aim.criterion.values(first[best, used], second[best, used])
-        return self._binned.fitted(StepRule(best, edges, outputs), outputs)
+        return Fitted(StepRule(best, edges, outputs), outputs[self._binned.bins[best]])
 
 
 def _sum_above(sums: Floats) -> Floats:
@@ -210,10 +208,7 @@ class StepRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the rule, (n,)."""
-        column = X[:, self.feature]
-        bins = np.searchsorted(self.edges, column)  # NaN falls behind the last edge
-        bins[np.isnan(column)] = len(self.edges) + 1
-        return self.outputs[bins]
+        return self.outputs[bin_numbers(X[:, self.feature], self.edges)]
 
     def importances(self, n_features: int) -> Floats:
         """The rule uses one feature, (d,)."""
