@@ -98,7 +98,7 @@ def test_an_init_that_somebody_wrote_is_inherited():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_rules_are_declared_for_what_is_not_free(name):
     C = ALGORITHMS[name]
-    free = {"codewords", "cost_matrix", "estimator", "random_state", "loss", "objective"}
+    free = {"cost_matrix", "estimator", "random_state", "loss", "objective"}
     assert set(inspect.signature(C).parameters) - free <= set(declared_rules(C))
 
 
@@ -128,20 +128,3 @@ def test_an_algorithm_of_your_own_needs_public_names_only(tmp_path, capsys, monk
     stranger = type("Stranger", (costboost.AdaC2Classifier,), {})
     with pytest.raises(costboost.ModelFileError, match="holds a fitted classifier of costboost"):
         stranger(n_estimators=2).fit(X, y).save(path)
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_references_as_bibtex(name):
-    text = costboost.boosting.bibtex(ALGORITHMS[name])
-    body = " ".join(inspect.getdoc(ALGORITHMS[name]).partition("References\n")[2].split())
-    assert text.count("@") == body.partition(" Examples ")[0].count('", ')
-    for doi in re.findall(r"doi:(\S+?)[.;]? ", body):
-        assert f"doi = {{{doi}}}" in text
-    year = re.search(r"\d{4}", ALGORITHMS[name]._recipe.source).group()
-    assert re.search(r"@\w+{[a-z-]+\d{4},\n  author = {", text)
-    assert f"year = {{{year}}}" in text or name == "AsymmetricAdaBoostClassifier"  # printed 2002
-
-
-def test_what_cannot_be_cited_says_so():
-    with pytest.raises(ValueError, match="CostBoostClassifier has no references to cite"):
-        costboost.boosting.bibtex(costboost.CostBoostClassifier)

@@ -11,7 +11,7 @@ import numpy as np
 from costboost._typing import Floats
 from costboost._utils import dot
 from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
-from costboost.boosting.votes import BinaryProblem, half_log_ratio, margins
+from costboost.boosting.votes import half_log_ratio, margins
 
 __all__ = ["AdaCostClassifier"]
 
@@ -54,9 +54,9 @@ class AdaCostClassifier(BoostingClassifier):
     gain it, but r > 0 asks for very accurate rules when the costs are far apart, so boosting may
     end after a few rounds. It also asks for them when the costs are almost equal: then c is near 1
     on all rows, a right decision earns next to nothing (β near 0), and only a rule almost without
-    mistakes has r > 0. A `costboost.CollapseWarning` names this cause when no rule is kept. If all
-    costs are exactly equal, c = 1 would make every r negative; the limit c → 0 is taken instead, in
-    which AdaCost is a damped AdaBoost.
+    mistakes has r > 0; a `costboost.CollapseWarning` says so when no rule is kept. Give the weak
+    learner more leaves then, or use `AdaC2Classifier`. If all costs are exactly equal, c = 1 would
+    make every r negative; the limit c → 0 is taken instead, in which AdaCost is a damped AdaBoost.
 
     Theory gives no link to probabilities; `predict_proba` uses that of the cost-weighted
     exponential loss, which orders rows but is not calibrated. By default ``init`` is ``"cost"``.
@@ -82,15 +82,3 @@ class AdaCostClassifier(BoostingClassifier):
     _rule = AdaCostRule(vote=_adacost_vote, factor=_adacost_factor)
 
     init: Init | None = None
-
-    def _remedy(self, problem: BinaryProblem) -> str:
-        """AdaCost asks more of its rules than other algorithms do."""
-        c = self._rule.scaled(problem.c)
-        if not c.any():  # equal costs: the weak rule is the cause
-            return ""
-        return (
-            f"AdaCost's costs, scaled to a maximum of 1, are {c[c > 0].min():.3g} to {c.max():.3g} "
-            "here. A right decision on a row of cost c earns 1/2 - c/2, a wrong one loses "
-            "1/2 + c/2, so with c near 1 the weak rule must be almost free of mistakes. Give the "
-            "weak learner more room (max_leaves), or use AdaC2Classifier or AdaBoostCClassifier."
-        )

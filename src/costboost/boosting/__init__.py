@@ -6,7 +6,7 @@ of its own; ``examples/add_an_algorithm.py`` shows one.
 
 from costboost.boosting.classifiers import BoostingClassifier
 from costboost.boosting.loop import Scheme, Step
-from costboost.boosting.recipes import Recipe, bibtex, register_algorithm
+from costboost.boosting.recipes import Recipe, register_algorithm
 from costboost.boosting.rounds import Round, StopBoosting
 from costboost.boosting.votes import (
     Init,
@@ -31,7 +31,6 @@ __all__ = [
     "VoteScheme",
     "adaboost_factor",
     "adaboost_vote",
-    "bibtex",
     "half_log_ratio",
     "register_algorithm",
 ]

@@ -424,11 +424,10 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def _fall_back(self, problem: Any, stop: str) -> None:
         """Decide as is cheapest for all rows, where no rule is kept."""
-        is_open = not self._is_binary or problem.y.min() < problem.y.max()
-        remedy = self._remedy(problem) if is_open else ""
         warnings.warn(
             f"{type(self).__name__} fitted no rule ({stop}); it predicts the cheapest constant "
-            f"decision. {remedy}".rstrip(),
+            "decision. Check the costs, give the weak learner more room (max_leaves, estimator), "
+            "or use another algorithm.",
             CollapseWarning,
             stacklevel=5,
         )
@@ -445,10 +444,6 @@ class BoostingClassifier(CostSensitiveClassifier):
             scheme.move(np.full(len(problem.y), rule.value), size)
             losses = [scheme.loss]
         self._keep(Ensemble([rule], np.array([size])), losses)
-
-    def _remedy(self, problem: Any) -> str:
-        """What to do where no rule was of use, if the recipe knows more than the loop."""
-        return ""
 
     def _keep(self, ensemble: Ensemble, losses: Sequence[float] | None = None) -> None:
         """Set the fitted attributes; ``losses`` has a number per rule."""

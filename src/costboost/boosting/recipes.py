@@ -1,10 +1,9 @@
-"""What an algorithm says about itself: its card, its docstring, its references as BibTeX."""
+"""What an algorithm says about itself: its card and its docstring."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -95,66 +94,3 @@ def _entries(section: str) -> dict[str, str]:
     """The entries ``name : type`` of a section, by name, each ending with a line break."""
     blocks = [block for block in _ENTRY.split(section) if block.strip()]
     return {block.split(" : ")[0]: block.rstrip() + "\n" for block in blocks}
-
-
-# -- references ----------------------------------------------------------------------------------
-
-# Authors, "title", journal 1(2), year, pages, doi; a conference is named without the comma.
-_REFERENCE = re.compile(
-    r'(?P<author>[^";]+), "(?P<title>[^"]+)", (?P<place>[^;]+?)'
-    r"(?: (?P<volume>\d+)(?:\((?P<number>\d+)\))?)?(?P<comma>,?) (?P<year>\d{4})"
-    r"(?:, (?P<pages>\d+-\d+))?(?:, doi:(?P<doi>[^\s;]+[^\s;.]))?(?=[.;]| \()"
-)
-
-
-def bibtex(algorithm: type) -> str:
-    """The references of an algorithm, as they stand in its docstring, for LaTeX.
-
-    Parameters
-    ----------
-    algorithm : type
-        A class with a section "References" in its docstring.
-
-    Returns
-    -------
-    str
-        An entry of BibTeX for each reference; its key is the first author and the year.
-
-    Examples
-    --------
-    >>> from costboost import CSB0Classifier
-    >>> print(bibtex(CSB0Classifier))
-    @inproceedings{ting2000,
-      author = {K. M. Ting},
-      title = {{A comparative study of cost-sensitive boosting algorithms}},
-      booktitle = {ICML},
-      year = {2000},
-    }
-    """
-    text = " ".join((inspect.getdoc(algorithm) or "").partition("References\n---")[2].split())
-    entries = []
-    for found in _REFERENCE.finditer(text.lstrip("- ").partition(" Examples ---")[0]):
-        field = found.groupdict()
-        kind, place = ("article", "journal") if field["comma"] else ("inproceedings", "booktitle")
-        school = field["place"].removeprefix("PhD thesis, ")
-        if school != field["place"]:
-            kind, place = "phdthesis", "school"
-        authors = re.split(r", | and ", field["author"].strip())
-        values = {
-            "author": " and ".join(authors),
-            "title": f"{{{field['title']}}}",
-            place: school,
-            **{name: field[name] for name in ("volume", "number", "year", "doi") if field[name]},
-        }
-        if field["pages"]:
-            values["pages"] = field["pages"].replace("-", "--")
-        name = unicodedata.normalize("NFKD", authors[0].split()[-1]).encode("ascii", "ignore")
-        lines = [f"  {name} = {{{value}}}," for name, value in values.items()]
-        key = f"{name.decode().lower()}{field['year']}"
-        entries.append("\n".join([f"@{kind}{{{key},", *lines, "}"]))
-    if not entries:
-        raise ValueError(
-            f"{algorithm.__name__} has no references to cite. Write a section 'References' in "
-            'its docstring: authors, "title", journal volume(number), year, doi:...'
-        )
-    return "\n\n".join(entries)

@@ -31,12 +31,8 @@ COMMANDS = {
     "data": "Write an example file, or check a file before a fit.",
     "demo": "Compare costboost with the usual alternatives, in money, on built-in data.",
     "reproduce": "Run a paper's table or figure again, and print our figures beside the paper's.",
-    "cite": "Print the references of an algorithm as BibTeX.",
 }
-MODULES = {
-    "explain": "predict", "monitor": "report", "inspect": "report", "demo": "compare",
-    "cite": "reproduce",
-}  # fmt: skip
+MODULES = {"explain": "predict", "monitor": "report", "inspect": "report", "demo": "compare"}
 """Where a command is, if not in the module of its name."""
 
 

@@ -1,4 +1,4 @@
-"""The commands ``costboost reproduce`` and ``costboost cite``: the papers."""
+"""The command ``costboost reproduce``: the papers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from costboost.cli.models import algorithm_class
 from costboost.cli.options import command, option
 from costboost.cli.show import escape
 
@@ -99,11 +98,3 @@ def reproduce(
         raise typer.Exit(1) from error
     if failed:
         raise typer.Exit(1)
-
-
-@command
-def cite(algorithm: str = typer.Argument(help="A class of the library, such as AdaC2.")) -> None:
-    """Print the references of an algorithm as BibTeX."""
-    from costboost.boosting import bibtex
-
-    typer.echo(bibtex(algorithm_class(algorithm)))
