@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import tempfile
 from decimal import Decimal
 
@@ -119,22 +118,22 @@ def test_a_function_and_expressions_as_cost_matrix(tmp_path):
 # --- early stopping, calibration, estimates -------------------------------------------------------
 
 
-@pytest.mark.parametrize(("loss", "k"), [("cost_logistic", 2), ("gll", 3), ("expected_cost", 3)])
-@pytest.mark.parametrize("by_row", [False, True])
-def test_losses_with_the_costs_inside(tmp_path, loss, k, by_row):
+@pytest.mark.parametrize(("loss", "k"), [("cost_logistic", 2), ("gll", 3)])
+def test_losses_with_the_costs_inside(tmp_path, loss, k):
     frame = table(n_classes=k).assign(weight=lambda f: 1 + f["count"])
     matrix = np.array([[0, 1, 4], [5, 0, 2], [3, 6, 0]])[:k, :k] * 1.0
-    costs = (lambda rows: rows["amount"].to_numpy()[:, None, None] * matrix) if by_row else None
     options = {"cost_matrix": matrix, "loss": loss, "early_stopping": True, "patience": 3}
     ours, theirs = (small(**options) for _ in range(2))
     paths = written(tmp_path, frame)
-    ours.fit_parquet(paths, "label", costs=costs, sample_weight="weight", batch_rows=110)
+    ours.fit_parquet(paths, "label", sample_weight="weight", batch_rows=110)
     X, weights = frame.drop(columns=["label", "weight"]), frame["weight"]
-    theirs.fit(X, frame["label"], weights, costs=costs(frame) if by_row else None)
+    theirs.fit(X, frame["label"], weights)
     np.testing.assert_allclose(ours.estimated_score_, theirs.estimated_score_, atol=1e-3)
     assert list(ours.heads_) == ["decision"]
     assert ours.n_iter_ == theirs.n_iter_
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+    with pytest.raises(ValueError, match="one cost matrix for all rows here"):
+        ours.fit_parquet(paths, "label", costs="amount")
 
 
 def test_early_stopping_calibrates_and_estimates(tmp_path):
@@ -260,34 +259,8 @@ def test_files_are_closed(tmp_path):
 def test_too_little_room_is_an_error_before_anything_is_written(tmp_path, monkeypatch):
     """XGBoost ends the process if the disk is full."""
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("usage", (), {"free": 1000}))
-    with pytest.raises(OSError, match=r"writes up to 1 MB.*Set the environment variable TMPDIR"):
+    with pytest.raises(OSError, match=r"writes up to 1 MB.*costboost-parquet-\*.*TMPDIR"):
         small().fit_parquet(written(tmp_path, table()), "label")
-
-
-def test_a_missing_temporary_folder_is_a_clear_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(OSError, match="needs a folder for temporary files"):
-        small().fit_parquet(written(tmp_path, table()), "label")
-
-
-def test_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path, scratch):
-    from costboost.gbm.parquet import spill_folder
-
-    def leave(name):
-        (scratch / name).mkdir()
-        (scratch / name / "page").write_text("")
-        os.utime(scratch / name, (0, 0))
-
-    leave("costboost-parquet-dead")
-    leave("costboost-service")  # of another part of the library, which has no lock
-    with spill_folder(0, "here") as folder:
-        os.utime(folder, (0, 0))
-        (scratch / "costboost-parquet-new").mkdir()  # of a process that is about to lock it
-        small(n_estimators=1).fit_parquet(written(tmp_path, table()), "label")
-        left = [folder.name, "costboost-parquet-new", "costboost-service"]
-        assert sorted(os.listdir(scratch)) == sorted(left)
-    for name in left[1:]:
-        shutil.rmtree(scratch / name)
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -318,7 +291,7 @@ def changed(**columns):
         (lambda f: f[:0], {}, "have no rows"),
         (lambda f: f, {"target": "fraud"}, "needs the column 'fraud'"),
         (lambda f: f, {"features": ["a", "zz"]}, "needs the column 'zz'"),
-        (lambda f: f, {"features": ["a", "label"]}, r"with \['label'\] among them"),
+        (lambda f: f, {"features": ["a", "label"]}, "other than the target"),
         (lambda f: f, {"features": []}, "at least one"),
         (lambda f: f, {"batch_rows": 0}, "'batch_rows' parameter.*integer >= 1, got 0"),
         (lambda f: f, {"costs": {"fn": "amount"}}, "'costs' parameter.*must give both 'fn'"),
@@ -327,8 +300,7 @@ def changed(**columns):
         (lambda f: f, {"costs": {"fn": 0, "fp": 0}}, "nothing to learn"),
         (lambda f: f, {"costs": lambda rows: np.ones(3)}, "'costs' parameter"),
         (changed(label=1), {}, "only one class"),
-        (changed(label=np.linspace(0, 1, N)), {}, "holds continuous numbers, such as"),
-        (changed(label=pd.Timestamp("2024-01-01")), {}, "must name a column of classes"),
+        (changed(label=np.linspace(0, 1, N)), {}, "Unknown label type: continuous"),
         (
             changed(amount=np.nan),
             {"costs": {"fn": "amount", "fp": 1}},
@@ -337,11 +309,12 @@ def changed(**columns):
         (
             lambda f: f.assign(amount=f["amount"].where(f.index != 450)),
             {"costs": {"fn": "amount", "fp": 1}, "batch_rows": 200},
-            "missing on 1 row of X, first on row 450.*those rows out.$",
+            "missing on 1 row of X, first on row 50.*row 0 is row 400 of the files",
         ),
         (changed(a=np.inf), {}, "contains infinity: .*column 'a', row 0"),
-        (changed(w=-1), {"sample_weight": "w"}, "must not be negative"),
-        (changed(w=0), {"sample_weight": "w"}, "is 0 in every row"),
+        (changed(w=-1), {"sample_weight": "w"}, "sample_weight.*>= 0"),
+        (changed(w=0), {"sample_weight": "w"}, "zero on all rows"),
+        (lambda f: f, {"costs": "city"}, "Paris|Oslo|Bern"),
     ],
 )
 def test_errors_of_tables(tmp_path, change, arguments, says):
@@ -353,10 +326,9 @@ def test_errors_of_tables(tmp_path, change, arguments, says):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda f: f.drop(columns="a"), r"\['a'\] are in only one of"),
-        (changed(new=1), r"\['new'\] are in only one of"),
-        (changed(a="text"), "must agree on what the column 'a' holds"),
-        (changed(label="text"), "must agree on what the column 'label' holds"),
+        (lambda f: f.drop(columns="a"), "needs the column 'a', which .*2.parquet' lacks"),
+        (changed(new=1), "needs the column 'new', which .*1.parquet' lacks"),
+        (changed(a="text"), "must agree on what their columns hold.*Field a"),
         (lambda f: f.assign(label=f["label"].where(f["label"] > 0)), r"missing in row 6\d\d"),
     ],
 )
@@ -378,10 +350,9 @@ def test_a_class_of_a_later_file_counts(tmp_path):
 @pytest.mark.parametrize(
     ("paths", "kind", "says"),
     [
-        ("{}/*.parquet", FileNotFoundError, r"nothing matches .*\*\.parquet"),
-        ("{}", FileNotFoundError, "nothing matches"),
-        ("{}/x.parquet", FileNotFoundError, "nothing matches"),
-        ([], ValueError, "empty list"),
+        ("{}", ValueError, r"No file matches .*\*\.parquet"),
+        ("{}/x.parquet", ValueError, "There is no file"),
+        ([], ValueError, "have no rows"),
         (3, TypeError, "a pattern, a folder"),
         (["{}/empty"], ValueError, "no readable Parquet file"),
     ],
@@ -447,9 +418,9 @@ def test_errors_of_predict_parquet(tmp_path):
         (model, {"keep": "key"}, TypeError, "a list of columns"),
         (model, {"keep": ["decision"]}, ValueError, r"must not name \['decision'\]"),
         (model, {"batch_rows": -1}, ValueError, "integer >= 1, got -1"),
-        (model, {"paths": tmp_path / "other"}, ValueError, "lacks the column 'a'"),
-        (nameless, {}, ValueError, "without names"),
-        (learned, {"proba": True}, ValueError, "knows no probabilities"),
+        (model, {"paths": tmp_path / "other"}, ValueError, "needs the column 'a'"),
+        (nameless, {}, ValueError, "needs the column 'x0'"),
+        (learned, {"proba": True}, ValueError, "no probabilities"),
         (model, {"costs": fails, "batch_rows": 100}, RuntimeError, "stop"),
     ):
         with pytest.raises(kind, match=says):

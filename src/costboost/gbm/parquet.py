@@ -7,37 +7,33 @@ and trains from there; memory holds a few batches and, for each row, labels, sco
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from functools import cached_property, partial
-from glob import glob
-from importlib import import_module
-from itertools import product
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._utils import check_classes, is_integer, replaced
+from costboost._utils import check_classes, checked_weights, is_integer, replaced
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
+from costboost.columns.files import find_files, nearest
 from costboost.columns.raw import RawTable
-from costboost.costs.expressions import Expression
-from costboost.costs.forms import NAMING_KEYS, columns_of, varies
+from costboost.costs.forms import columns_of
 from costboost.costs.labels import parameter
-from costboost.gbm.models import LossTarget, Model, Target, TreeModel
+from costboost.gbm.models import Model, Target, TreeModel
 from costboost.gbm.rows import (
     LARGEST_SEED,
     PricedRows,
+    StreamedRows,
     Totals,
-    TrainingRows,
     held_out_rows,
     hold_out_rule,
     strata,
@@ -59,56 +55,15 @@ except ImportError as error:
 if TYPE_CHECKING:
     from costboost.gbm.classifier import CostBoostClassifier
 
-xgb: Any = None
-with suppress(ImportError):  # predict_parquet can do without it
-    xgb = import_module("xgboost")
-fcntl: Any = None
-with suppress(ImportError):  # without such locks, folders of killed processes stay
-    fcntl = import_module("fcntl")
-
 # Bytes of a column that are read at once.
 _BUFFER = 2**20
 # Numbers of a batch, unless the user says how many rows: 16 MB of features.
 _BATCH_NUMBERS = 2**22
-# Names of folders for them, which nothing else of the library has, and the seconds after which one
-# without a lock is left over.
-_PREFIX, _STALE = "costboost-parquet-", 10.0
+# How the names of folders for quantised features begin.
+_PREFIX = "costboost-parquet-"
 
 
 # --- files ----------------------------------------------------------------------------------------
-
-
-def find_files(paths: Any, owner: str) -> list[Path]:
-    """The files that a pattern, a folder, a file or a sequence of them means."""
-    rule = f"{parameter('paths', owner)} must be a pattern, a folder, a file or a list of them"
-    entries = [paths] if isinstance(paths, (str, Path)) else paths
-    if not isinstance(entries, Sequence) or not all(isinstance(e, (str, Path)) for e in entries):
-        raise TypeError(f"{rule}, got {paths!r}. Pass 'folder/*.parquet'.")
-    found: list[Path] = []
-    for entry in entries:
-        path = Path(entry).expanduser()
-        if path.is_dir():
-            files = sorted(path.glob("*.parquet"))
-        else:
-            names = [str(path)] if path.exists() else sorted(glob(str(path), recursive=True))
-            files = [Path(name) for name in names]
-        if not files:
-            raise FileNotFoundError(f"{rule}, and nothing matches {str(entry)!r}. Check the path.")
-        found += files
-    if not found:
-        raise ValueError(f"{rule}, got an empty list. Name at least one file.")
-    return found
-
-
-def kind_of(kind: Any) -> str:
-    """What the values of an Arrow type are to a booster."""
-    types = pa.types
-    if types.is_null(kind):
-        return "nothing"
-    if types.is_dictionary(kind) or types.is_string(kind) or types.is_large_string(kind):
-        return "category"
-    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    return "number" if any(is_kind(kind) for is_kind in numbers) else "other"
 
 
 class ParquetFiles:
@@ -118,62 +73,56 @@ class ParquetFiles:
         self.owner = owner
         self.n_rows = 0
         self.schemas: dict[Path, Any] = {}  # of the files that have rows
-        found = find_files(paths, owner)
-        for path in found:
-            try:
-                with pq.ParquetFile(path) as file:
-                    if file.metadata.num_rows:
-                        self.n_rows += int(file.metadata.num_rows)
-                        self.schemas[path] = file.schema_arrow
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                text = f"{str(path)!r} is no readable Parquet file: {error} Remove or repair it."
-                raise ValueError(f"{owner}: {text}") from error
+        entries = [paths] if isinstance(paths, (str, Path)) else paths
+        if not isinstance(entries, Sequence):
+            rule = f"{parameter('paths', owner)} must be a pattern, a folder, a file or a list"
+            raise TypeError(f"{rule} of them, got {paths!r}. Pass 'folder/*.parquet'.")
+        for entry in entries:
+            place = Path(entry).expanduser()
+            for path in find_files(str(place / "*.parquet" if place.is_dir() else place)):
+                self._add(path)
         if not self.n_rows:
-            names = [str(path) for path in found[:5]]
-            raise ValueError(f"The files of {owner} have no rows: {names}. Check what wrote them.")
+            raise ValueError(
+                f"The files of {owner} have no rows: {entries}. Check what wrote them."
+            )
+        # Those of all files: a file that lacks one is an error where it is read.
+        names = (name for schema in self.schemas.values() for name in schema.names)
+        self.columns = list(dict.fromkeys(names))
 
-    @cached_property
-    def columns(self) -> list[str]:
-        """Columns of the first file; the others must have the same, in any order."""
-        (first, schema), *others = self.schemas.items()
-        for path, other in others:
-            differ = sorted(set(schema.names) ^ set(other.names))
-            if differ:
-                raise ValueError(
-                    f"The files of {self.owner} must have the same columns; {differ} are in only "
-                    f"one of {str(first)!r} and {str(path)!r}. Name those to use by features=."
-                )
-        return list(schema.names)
+    def _add(self, path: Path) -> None:
+        try:
+            with pq.ParquetFile(path) as file:
+                if file.metadata.num_rows:
+                    self.n_rows += int(file.metadata.num_rows)
+                    self.schemas[path] = file.schema_arrow
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            text = f"{str(path)!r} is no readable Parquet file: {error} Remove or repair it."
+            raise ValueError(f"{self.owner}: {text}") from error
 
-    def type_of(self, name: str) -> Any:
-        """One type of a column that serves all files."""
-        known: dict[Any, Path] = {}
+    def schema(self, columns: Sequence[str]) -> Any:
+        """Types of some columns that serve all files."""
+        parts = []
         for path, schema in self.schemas.items():
-            if name not in schema.names:
-                raise ValueError(
-                    f"{self.owner} needs the column {name!r}, which {str(path)!r} lacks; it has "
-                    f"{schema.names}."
-                )
-            kind = schema.field(name).type
-            if kind_of(kind) != "nothing":
-                known.setdefault(kind.value_type if pa.types.is_dictionary(kind) else kind, path)
-        kinds = {kind_of(kind) for kind in known}
-        if len(known) < 2:
-            return next(iter(known), pa.float64())
-        if all(pa.types.is_integer(kind) for kind in known):
-            return pa.int64()
-        if kinds == {"number"}:
-            return pa.float64()
-        if kinds == {"category"}:
-            return pa.large_string()
-        held = "; ".join(f"{kind} in {str(path)!r}" for kind, path in known.items())
-        raise ValueError(
-            f"The files of {self.owner} must agree on what the column {name!r} holds: {held}."
-        )
+            for name in columns:
+                if name not in schema.names:
+                    near = nearest(name, schema.names)
+                    hint = f" Is it {near[0]!r}?" if near else ""
+                    raise ValueError(
+                        f"{self.owner} needs the column {name!r}, which {str(path)!r} lacks.{hint} "
+                        f"It has: {', '.join(schema.names)}. Rename or add the column."
+                    )
+            kinds = [schema.field(name).type for name in columns]
+            plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
+            parts.append(pa.schema(list(zip(columns, plain, strict=True))))
+        try:
+            return pa.unify_schemas(parts, promote_options="permissive")
+        except pa.ArrowTypeError as error:
+            text = f"must agree on what their columns hold. {error}. Write them with one type."
+            raise ValueError(f"The files of {self.owner} {text}") from error
 
     def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[int, Any]]:
         """The rows of all files in order, each batch with the number of its first row."""
-        schema = pa.schema([(name, self.type_of(name)) for name in dict.fromkeys(columns)])
+        schema = self.schema(list(dict.fromkeys(columns)))
         start, pending = 0, schema.empty_table()
         for path in self.schemas:
             # Read as it is needed: buffering ahead would hold a whole file in memory.
@@ -196,49 +145,29 @@ class ParquetFiles:
             raise ValueError(f"{rule}, got {given!r}.")
         return int(given)
 
-    def cost_columns(self, costs: Any) -> list[str]:
-        """The columns that costs depend on."""
-        if costs is None or isinstance(costs, Mapping):
-            return columns_of(costs)
+    def cost_columns(self, costs: Any, cost_matrix: Any) -> list[str]:
+        """The columns that the costs of rows depend on."""
+        if isinstance(costs, str):
+            return [costs]
         if callable(costs):
             return self.columns
-        if not isinstance(costs, str):
-            raise TypeError(
-                f"{parameter('costs', self.owner)} must be None, the name of a column, a mapping "
-                f"such as {{'fn': 'amount', 'fp': 5}} or a callable frame -> (n, k, d), got "
-                f"{type(costs).__name__}. One matrix for all rows is cost_matrix."
-            )
-        if kind_of(self.type_of(costs)) != "number":
-            raise ValueError(
-                f"{parameter('costs', self.owner)} names {costs!r}, which must hold numbers and "
-                f"holds {self.type_of(costs)}."
-            )
-        return [costs]
+        if costs is None or isinstance(costs, Mapping):
+            return columns_of(cost_matrix if costs is None else costs)
+        raise TypeError(
+            f"{parameter('costs', self.owner)} must be None, the name of a column, a mapping such "
+            f"as {{'fn': 'amount', 'fp': 5}} or a callable frame -> (n, k, d), got "
+            f"{type(costs).__name__}. One matrix for all rows is cost_matrix."
+        )
 
-    def batch_costs(self, costs: Any, table: Any, start: int, columns: Columns) -> Any:
+    def batch_costs(self, costs: Any, table: Any) -> Any:
         """The costs of a batch, as `fit` and `predict` take them."""
         if isinstance(costs, str):
-            return self.numbers(table, costs, start, "costs")
-        if isinstance(costs, Mapping):
-            typed = TypedRows(columns, RawTable(table), self.owner, start)
-            return {
-                key: Expression(cell)(typed, rows=range(start, start + len(typed)))
-                if isinstance(cell, str) and key not in NAMING_KEYS
-                else cell
-                for key, cell in costs.items()
-            }
+            return _numbers(table[costs])
         return costs(table.select(self.columns).to_pandas()) if callable(costs) else costs
 
-    def numbers(self, table: Any, name: str, start: int, role: str) -> Floats:
-        """A column of finite numbers."""
-        values = np.asarray(table[name].cast("float64", safe=False).to_numpy(), dtype=np.float64)
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if len(wrong):
-            raise ValueError(
-                f"{parameter(role, self.owner)} names {name!r}, which must hold finite numbers and "
-                f"is {values[wrong[0]]} in row {start + wrong[0]} of the files, counted from 0."
-            )
-        return values
+
+def _numbers(column: Any) -> AnyArray:
+    return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
 
 
 @contextmanager
@@ -255,7 +184,7 @@ def _batch_from(start: int) -> Iterator[None]:
 # --- training -------------------------------------------------------------------------------------
 
 
-class ParquetSource(TrainingRows):
+class ParquetSource(StreamedRows):
     """The training rows of Parquet files, by XGBoost's external memory."""
 
     def __init__(
@@ -272,27 +201,21 @@ class ParquetSource(TrainingRows):
         owner = f"{self.owner}.fit_parquet"
         _check_supported(model, owner)
         self.files = files = ParquetFiles(paths, owner)
-        self.target, self.weight = target, sample_weight
-        if kind_of(files.type_of(target)) not in ("number", "category"):
-            raise ValueError(
-                f"{parameter('target', owner)} must name a column of classes, and {target!r} "
-                f"holds {files.type_of(target)}."
-            )
+        self.model, self.target, self.costs, self.weight = model, target, costs, sample_weight
         self.names = self._feature_names(features)
         self.batch_rows = files.batch_rows(batch_rows, len(self.names))
         self.has_row_costs = costs is not None
-        # Expressions in cost_matrix may name columns that are no features, like those in costs.
-        is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
-        self.costs = model.cost_matrix if is_mapped else costs
-        self.cost_columns = files.cost_columns(self.costs)
-        self.shows_features = self.costs is None and varies(model.cost_matrix)
-        self.model = model
+        # A function of X sees the features; expressions may name other columns, too.
+        self.shows_features = costs is None and callable(model.cost_matrix)
+        self.known = [target, *files.cost_columns(costs, model.cost_matrix)]
+        self.known += [] if sample_weight is None else [sample_weight]
         self.classes, self.columns = model.classes_, model.columns_ = self._scan()
         check_classes(self.classes, self.owner)
         rng = check_random_state(model.random_state)
         self.hold_out = hold_out_rule(model, files.n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
-        self.totals, self._held_out = self._survey()
+        blocks = self._blocks(features=self.shows_features)
+        self._add_up((_summed(block, held) for block, held in blocks), model.loss)
 
     def _feature_names(self, features: Sequence[str] | None) -> list[str]:
         """Names of the feature columns."""
@@ -302,106 +225,62 @@ class ParquetSource(TrainingRows):
         others = {self.target, self.weight}
         if features is None:
             return [name for name in self.files.columns if name not in others]
-        wrong = sorted(set(features) & others)
-        if wrong or not features or len(set(features)) < len(features):
+        if set(features) & others or not features or len(set(features)) < len(features):
             raise ValueError(
                 f"{rule} must name columns other than the target and the weight, at least one, "
-                f"each once; got {features}{f' with {wrong} among them' if wrong else ''}."
+                f"each once; got {features}."
             )
         return list(features)
 
     def _scan(self) -> tuple[AnyArray, Columns]:
         """One pass over the target and the features, for what they hold."""
-        rule = parameter("target", self.files.owner)
-        classes: AnyArray | None = None
+        classes: list[AnyArray] = []
         seen: dict[Any, Seen] = {}
         for start, table in self.files.batches([self.target, *self.names], self.batch_rows):
             seen = look(table.select(self.names), self.model.columns, seen)
             missing = table[self.target].is_null(nan_is_null=True).to_numpy()
             if missing.any():
                 raise ValueError(
-                    f"{rule} names {self.target!r}, which is missing in row "
-                    f"{start + int(missing.argmax())} of the files, counted from 0. Leave out rows "
-                    "without a class."
+                    f"{parameter('target', self.files.owner)} names {self.target!r}, which is "
+                    f"missing in row {start + int(missing.argmax())} of the files, counted from 0. "
+                    "Leave out rows without a class."
                 )
-            values = table[self.target].unique().drop_null().to_numpy(zero_copy_only=False)
-            classes = np.unique(values if classes is None else np.concatenate([classes, values]))
-            if type_of_target(classes) == "continuous":
-                raise ValueError(
-                    f"{rule} must name a column of classes, and {self.target!r} holds continuous "
-                    f"numbers, such as {classes[:3].tolist()}."
-                )
-        assert classes is not None
-        return classes, self.model._learn_columns(seen, self.target)
-
-    def _survey(self) -> tuple[Totals, PricedRows | None]:
-        """One pass over the rows that reads no features: sums, and the held-out rows."""
-        found: Totals | None = None
-        parts: list[PricedRows] = []
-        for block, held in self._blocks(features=False):
-            if len(block):
-                totals = Totals.of(block, int(held.sum()))
-                found = totals if found is None else found + totals
-            if held.any():
-                parts.append(block.take(held))
-        if found is None:
-            rule = parameter("sample_weight", self.files.owner)
-            raise ValueError(f"{rule} names {self.weight!r}, which is 0 in every row.")
-        return found, PricedRows.joined(parts) if parts else None
+            values = table[self.target].unique().to_numpy(zero_copy_only=False)
+            classes = [np.unique(np.concatenate([*classes, values]))]
+            check_classification_targets(np.repeat(classes[0], 2))  # or many classes are a warning
+        return classes[0], self.model._learn_columns(seen, self.target)
 
     def _blocks(self, *, features: bool) -> Iterator[tuple[PricedRows, Bools]]:
         """Rows that have weight, and which are held out: the same ones in every pass."""
-        columns = [self.target, *self.cost_columns]
-        columns += self.names if features or self.shows_features else []
-        columns += [] if self.weight is None else [self.weight]
+        from costboost.gbm.xgboost import in_single
+
+        columns = [*self.known, *(self.names if features else [])]
         before = np.zeros(2 * len(self.classes), dtype=np.intp)
         for start, table in self.files.batches(columns, self.batch_rows):
             labels = table[self.target]
+            rows = TypedRows(self.columns, RawTable(table), self.files.owner, start)
             known = pa.array(self.classes, type=labels.type)
             codes = np.asarray(pc.index_in(labels, value_set=known).to_numpy(), dtype=np.intp)
-            given = self.files.batch_costs(self.costs, table, start, self.columns)
+            weights = np.ones(len(codes))
             with _batch_from(start):
-                X = table.select(self.names).to_pandas() if self.shows_features else None
+                given = self.files.batch_costs(self.costs, table)
+                X = table.select(self.names).to_pandas() if self.shows_features else rows
                 costs = self.model._price(given, X, codes)
-            matrix = self._matrix_of(table, start) if features else None
-            block = PricedRows(matrix, costs, self._weights(table, start)).weighted()
+                if self.weight is not None:
+                    weights = _numbers(table[self.weight])
+                    if weights.any():  # a batch may weigh nothing, all together may not
+                        checked_weights(weights, len(codes), self.files.owner)
+            matrix = in_single(rows.matrix()).astype(np.float32) if features else None
+            block = PricedRows(matrix, costs, weights).weighted()
             groups = strata(block.costs)
             yield block, held_out_rows(self.hold_out, groups, before)
             before += np.bincount(groups, minlength=len(before))
 
-    def _weights(self, table: Any, start: int) -> Floats:
-        if self.weight is None:
-            return np.ones(table.num_rows)
-        weights = self.files.numbers(table, self.weight, start, "sample_weight")
-        if (weights < 0).any():
-            raise ValueError(
-                f"{parameter('sample_weight', self.files.owner)} names {self.weight!r}, which must "
-                f"not be negative, got {weights.min()}."
-            )
-        return weights
-
-    def _matrix_of(self, table: Any, start: int) -> AnyArray:
-        """Features in single precision, categories as codes."""
-        with np.errstate(over="ignore"):
-            X = self.columns.encode(table, self.files.owner, start).astype(np.float32)
-        if np.isinf(X).any():
-            row, j = np.argwhere(np.isinf(X))[0]
-            raise ValueError(
-                f"Features of {self.files.owner} must be finite in single precision or missing, "
-                f"and {self.columns.inputs[j]!r} is not in row {start + row} of the files, counted "
-                "from 0."
-            )
-        return X
-
-    def rows(self, *, held_out: bool, features: bool) -> Iterator[PricedRows]:
-        """The training rows, or the held-out ones."""
-        for block, held in self._blocks(features=features):
+    def rows(self, *, held_out: bool) -> Iterator[PricedRows]:
+        """The training rows with their features, or the held-out ones."""
+        for block, held in self._blocks(features=True):
             if (held == held_out).any():
                 yield block.take(held == held_out)
-
-    def held_out(self, number: int | None = None) -> PricedRows | None:
-        """Costs and weights of the held-out rows."""
-        return self._held_out
 
     def fit(
         self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
@@ -414,11 +293,15 @@ class ParquetSource(TrainingRows):
         # Bytes on disk that quantised features may take; measured, and rounded up.
         wide = int(kind.parameters.get("max_bin") or 256) > 256
         n_bytes = self.totals.rows * (self.columns.n_inputs * (10 if wide else 6) + 16) + 2**20
-        with spill_folder(n_bytes, self.files.owner) as folder:
+        _check_room(n_bytes, self.files.owner)
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
             matrix = partial(self._matrix, kind, target, types, rounds.threads)
-            rows = matrix(folder / "train")
-            watched = {name: matrix(folder / name, rows) for name in names}
-            booster = boost(kind, self._on_rows(target), rows, watched, rounds)
+            rows = matrix(f"{folder}/train")
+            watched = {name: matrix(f"{folder}/{name}", rows) for name in names}
+            known = target
+            if not target.is_log_loss:  # which XGBoost has itself
+                known = target.carried(rows.get_label(), rows.get_weight())
+            booster = boost(kind, known, rows, watched, rounds)
             # The booster lets go of the rows, so that their files can be removed.
             booster.reset()
             del rows, watched
@@ -426,8 +309,7 @@ class ParquetSource(TrainingRows):
         model = TreeModel(trees, n, "xgboost", target.is_log_loss, rounds.threads)
         if names or self._held_out is None:
             return model, rounds.best_scores
-        blocks = self.rows(held_out=True, features=True)
-        return model, np.concatenate([model.scores(b.X) for b in blocks if b.X is not None])
+        return model, np.concatenate([model.scores(b.X) for b in self.rows(held_out=True)])
 
     def _matrix(
         self,
@@ -435,39 +317,32 @@ class ParquetSource(TrainingRows):
         target: Target,
         types: list[str] | None,
         threads: int | None,
-        cache: Path,
+        cache: str,
         reference: Any = None,
     ) -> Any:
         """Rows quantised into files, read when they are needed; held-out ones by a reference."""
+        import xgboost as xgb
+
         from costboost.gbm.xgboost import Batches, matrix_options
 
         held_out = reference is not None  # the closure must not keep the matrix alive
 
         def batches() -> Iterator[dict[str, Any]]:
-            for block in self.rows(held_out=held_out, features=True):
+            for block in self.rows(held_out=held_out):
                 known = target.on(block.costs, block.weights)
                 named = {"data": block.X, "label": known.labels, "weight": known.weights}
                 yield {**named, "feature_types": types}
 
         options = matrix_options(kind, types)
         del options["feature_types"]  # goes with every batch
-        rows = Batches(batches, str(cache))
+        rows = Batches(batches, cache)
         return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=threads, **options)
 
-    def _on_rows(self, target: Target) -> Target:
-        """The target on the training rows, in single precision; log loss needs no rows."""
-        if target.is_log_loss:
-            return target
-        if isinstance(target, LossTarget):  # its gradients read what every decision costs
-            rows = PricedRows.joined(list(self.rows(held_out=False, features=False)))
-            return target.on(rows.costs, rows.weights)
-        blocks = self.rows(held_out=False, features=False)
-        parts = [target.on(block.costs, block.weights) for block in blocks]
-        labels, weights = (
-            np.concatenate([getattr(part, name).astype(np.float32) for part in parts])
-            for name in ("labels", "weights")
-        )
-        return target.put(labels, weights)
+
+def _summed(block: PricedRows, held: Bools) -> tuple[PricedRows | None, Totals | None]:
+    """The held-out rows of a block without features, and the sums over all of it."""
+    held_out = replace(block.take(held), X=None) if held.any() else None
+    return held_out, Totals.of(block, int(held.sum())) if len(block) else None
 
 
 def _check_supported(model: Any, owner: str) -> None:
@@ -480,11 +355,6 @@ def _check_supported(model: Any, owner: str) -> None:
         wrong = "effort", "its members are compared in memory. Set effort='balanced'"
     elif model.device != "cpu":
         wrong = "device", "it reads into the memory of the processor. Set device='cpu'"
-    elif not hasattr(xgb, "ExtMemQuantileDMatrix"):
-        found = "which is not installed" if xgb is None else f"got {xgb.__version__}"
-        raise ImportError(
-            f'{owner} needs xgboost 3.0 or later, {found}: pip install --upgrade "xgboost>=3"'
-        )
     else:
         return
     name, why = wrong
@@ -492,47 +362,18 @@ def _check_supported(model: Any, owner: str) -> None:
     raise ValueError(f"{owner} cannot train {given}: {why}.")
 
 
-@contextmanager
-def spill_folder(n_bytes: int, owner: str) -> Iterator[Path]:
-    """A temporary folder with so much free space, removed even if its process is killed."""
-    # XGBoost ends the process if the disk is full, so this is checked before. Folders that killed
-    # processes have left are removed first: nobody holds their lock.
-    remedy = "Set the environment variable TMPDIR to a folder that has room and may be written"
-    parent = Path(tempfile.gettempdir())
-    if not parent.is_dir():
-        text = f"{owner} needs a folder for temporary files. {remedy}"
-        raise OSError(errno.ENOENT, text, str(parent))
-    for old in parent.glob(f"{_PREFIX}*") if fcntl is not None else ():
-        with suppress(OSError):  # gone meanwhile, of another user, or alive
-            # A folder is not locked at once when it is made.
-            if time.time() - old.stat().st_mtime > _STALE:
-                with _locked(old):
-                    shutil.rmtree(old, ignore_errors=True)
+def _check_room(n_bytes: int, owner: str) -> None:
+    """Raise an error if the temporary folder is too small: XGBoost would end the process."""
+    parent = tempfile.gettempdir()
     free = shutil.disk_usage(parent).free
     if free < n_bytes:
         raise OSError(
             errno.ENOSPC,
             f"{owner} writes up to {n_bytes / 1e6:,.0f} MB of quantised features, and there are "
-            f"{free / 1e6:,.0f} MB free. {remedy}",
-            str(parent),
+            f"{free / 1e6:,.0f} MB free. Remove folders {_PREFIX}* of killed processes, or set the "
+            "environment variable TMPDIR to a folder with room",
+            parent,
         )
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-    try:
-        with _locked(folder) if fcntl is not None else nullcontext():
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder until this process ends, however it ends; an OSError if another holds it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(handle)
 
 
 # --- deciding -------------------------------------------------------------------------------------
@@ -551,16 +392,8 @@ def predict_parquet(
     """Decide on Parquet files; see `CostBoostClassifier.predict_parquet`."""
     check_is_fitted(model)
     owner = f"{type(model).__name__}.predict_parquet"
-    if not hasattr(model, "feature_names_in_"):
-        raise ValueError(
-            f"{owner} finds features by their names, and {type(model).__name__} was fitted on an "
-            "array without names. Fit it on a frame or by fit_parquet."
-        )
-    if (proba or expected) and not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{parameter('proba', owner)} and 'expected_costs' must be False: a classifier of "
-            f"loss={model.loss!r} knows no probabilities."
-        )
+    if proba or expected:
+        model._check_probabilities("predict_parquet")
     if isinstance(keep, str):
         raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")
     chances = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
@@ -575,22 +408,17 @@ def predict_parquet(
     if written.resolve() in {path.resolve() for path in files.schemas}:
         rule = f"{parameter('output', owner)} must be another file than those read"
         raise ValueError(f"{rule}, got {str(output)!r}.")
-    features = [column.name for column in model.columns_.used]
-    for path, name in product(files.schemas, features):
-        if name not in files.schemas[path].names:
-            raise model.columns_.lacks(name, files.schemas[path].names, str(path))
-    is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
-    if is_mapped and varies(model.cost_matrix) and hasattr(model, "predict_proba"):
-        costs = model.cost_matrix  # its expressions may name columns that are no features
-    columns = list(dict.fromkeys([*features, *files.cost_columns(costs), *keep]))
+    by_costs = model.cost_matrix if model._decides_by_costs() else None
+    columns = [column.name for column in model.columns_.used]
+    columns += [*files.cost_columns(costs, by_costs), *keep]
     with replaced(written) as file, ExitStack() as stack:
         writer: Any = None
         for start, table in files.batches(columns, files.batch_rows(batch_rows, len(columns))):
             rows = model.columns_.read(table, owner, start)
-            result = {name: table[name] for name in keep}
-            known = files.batch_costs(costs, table, start, model.columns_)
             with _batch_from(start):
+                known = files.batch_costs(costs, table)
                 answer = model._answer(rows, known, proba=proba or expected)
+            result = {name: table[name] for name in keep}
             result["decision"] = pa.array(answer.costs.decisions[answer.codes])
             if proba and answer.proba is not None:
                 result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from importlib import import_module
+from operator import add
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -487,6 +489,31 @@ class TrainingRows(ABC):
         self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train a booster on a fold (None: on all rows); its scores of the rows it held out."""
+
+
+class StreamedRows(TrainingRows):
+    """Training rows that are never in memory together: their sums and held-out costs are."""
+
+    _held_out: PricedRows | None
+
+    def _add_up(self, parts: Iterable[tuple[PricedRows | None, Totals | None]], loss: Any) -> None:
+        """Keep the held-out rows of all parts, and the sums over all rows."""
+        found = list(parts)
+        totals = [sums for _, sums in found if sums is not None]
+        if not totals:
+            raise ValueError(f"sample_weight of {self.owner} must not be zero on all rows.")
+        self.totals = reduce(add, totals)
+        held = [rows for rows, _ in found if rows is not None]
+        self._held_out = PricedRows.joined(held) if held else None
+        if loss != "auto" and self.totals.matrix is None:
+            raise ValueError(
+                f"The 'loss' parameter of {self.owner}, {loss!r}, takes one cost matrix for all "
+                "rows here, and they have costs of their own. Use loss='auto'."
+            )
+
+    def held_out(self, number: int | None = None) -> PricedRows | None:
+        """Costs and weights of the held-out rows."""
+        return self._held_out
 
 
 @dataclass(eq=False)

@@ -34,7 +34,7 @@ def fit(
         if is_sparse(X):
             return xgb.QuantileDMatrix(Batches(lambda: _dense(X, known)), **options)
         return xgb.QuantileDMatrix(
-            _in_single(X), label=known.labels, weight=known.weights, **options
+            in_single(X), label=known.labels, weight=known.weights, **options
         )
 
     train = data(X, target)
@@ -53,7 +53,7 @@ def _dense(X: Any, known: Target) -> Iterator[dict[str, Any]]:
     step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
     for start in range(0, X.shape[0], step):
         some = slice(start, start + step)
-        rows = _in_single(X[some].toarray())
+        rows = in_single(X[some].toarray())
         yield {"data": rows, "label": known.labels[some], "weight": known.weights[some]}
 
 
@@ -146,7 +146,7 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def _in_single(X: AnyArray) -> AnyArray:
+def in_single(X: AnyArray) -> AnyArray:
     """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
     # No threshold is beyond it, so a new row falls into the same leaf.
     if X.dtype == np.float64 and X.size:
