@@ -82,7 +82,7 @@ model.predict_parquet(
 - Before training, the target, weights and costs are read twice and the features five
   times (three without early stopping), for each of the two sets of boosters if there are two.
   Then every split reads the bins, from the page cache while memory is free.
-- Losses with the costs inside (`loss="gll"`) keep the costs of all training rows in memory.
+- Losses with the costs inside (`loss="gll"`) take one cost matrix for all rows.
 - Not from files: LightGBM (it keeps all bins in memory), `ensemble > 1` and GPUs. Each says so.
 
 """

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from importlib.util import find_spec
-from operator import add
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 for _name in ("dask", "distributed", "pandas", "xgboost"):
@@ -43,7 +42,7 @@ from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
-from costboost.columns.columns import Columns, look
+from costboost.columns.columns import Columns, Seen, look
 from costboost.costs import avoidable_share
 from costboost.costs.forms import varies
 from costboost.costs.labels import codes_of
@@ -55,8 +54,8 @@ from costboost.gbm.rows import (
     LARGEST_SEED,
     HoldOut,
     PricedRows,
+    StreamedRows,
     Totals,
-    TrainingRows,
     held_out_rows,
     hold_out_rule,
     strata,
@@ -322,17 +321,11 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Allocation
             As of `CostBoostClassifier.decide`, in memory, in the order of the rows.
         """
-        check_is_fitted(self)
-        owner, local = type(self).__name__, self._local
-        local._check_probabilities("decide")
-        table = _as_table(X, owner)
-        parts = zip(*_aligned(table, owner, costs=costs), strict=True)
-        model = delayed(local)
-        cluster = _Cluster(self)
-        found = cluster.gather([delayed(_weighed)(model, *p) for p in parts], "reading the rows")
-        found = [part for part in found if len(part[0])]
+        table, parts = self._asked(_weighed, X, costs=costs)
+        self._local._check_probabilities("decide")
+        found = [p for p in _Cluster(self).gather(parts, "reading the rows") if p is not None]
         if not found:
-            raise ValueError(f"X of {owner} has no rows. Pass at least one.")
+            raise ValueError(f"X of {type(self).__name__} has no rows. Pass at least one.")
         expected, proba = (np.concatenate([part[i] for part in found]) for i in (0, 1))
         if isinstance(per, str) and isinstance(table, dd.DataFrame) and per in table.columns:
             per = table[per]
@@ -345,19 +338,22 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             constraints=constraints,
             per=np.asarray(per.compute()) if hasattr(per, "compute") else per,
             proba=proba,
-            classes=local.classes_,
+            classes=self.classes_,
         )
+
+    def _asked(self, function: Any, X: Any, *more: Any, **others: Any) -> tuple[Any, list[Any]]:
+        """The rows as a collection, and what a function of the model makes of each partition."""
+        check_is_fitted(self)
+        owner, model = type(self).__name__, delayed(self._local)
+        table = _as_table(X, owner)
+        parts = zip(*_aligned(table, owner, **others), strict=True)
+        return table, [delayed(function)(model, *part, *more) for part in parts]
 
     def _lazy(self, X: Any, costs: Any, method: str) -> Any:
         """The answer of a method for each partition, as a collection like X."""
-        check_is_fitted(self)
-        owner, model = type(self).__name__, delayed(self._local)
-        if method != "predict" and not hasattr(self._local, "predict_proba"):
-            text = f"{owner}(loss={self.loss!r}) knows no probabilities. Use loss='auto'."
-            raise AttributeError(text)
-        table = _as_table(X, owner)
-        partitions = zip(*_aligned(table, owner, costs=costs), strict=True)
-        parts = [delayed(_predicted)(model, *partition, method) for partition in partitions]
+        table, parts = self._asked(_predicted, X, method, costs=costs)
+        if method != "predict":
+            self._local._check_probabilities(method)
         example = _predicted(self._local, table._meta, None, method)
         if isinstance(example, pd.DataFrame | pd.Series):
             divisions = getattr(table, "divisions", None)
@@ -391,12 +387,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             1 if every row is decided right, 0 if the best constant decision does as well, below 0
             if it does better.
         """
-        check_is_fitted(self)
-        owner = type(self).__name__
+        _, paid = self._asked(_costs_paid, X, y=y, costs=costs, sample_weight=sample_weight)
         self._local._judging_costs(costs)  # an error if they are missing
-        parts = _aligned(_as_table(X, owner), owner, y=y, costs=costs, sample_weight=sample_weight)
-        model = delayed(self._local)
-        paid = [delayed(_costs_paid)(model, *part) for part in zip(*parts, strict=True)]
         cost, *constants = np.sum(_Cluster(self).gather(paid, "adding up the costs"), axis=0)
         return avoidable_share(float(cost), np.asarray(constants))
 
@@ -459,10 +451,10 @@ def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> A
     return pd.DataFrame(found, X.index, labels.tolist())
 
 
-def _weighed(model: CostBoostClassifier, X: Any, costs: Any) -> tuple[Floats, Floats, AnyArray]:
-    """Expected costs and probabilities of a partition, and the decisions."""
+def _weighed(model: CostBoostClassifier, X: Any, costs: Any) -> tuple[AnyArray, ...] | None:
+    """Expected costs and probabilities of a partition, and the decisions; None without rows."""
     if not len(X):
-        return np.empty((0, 0)), np.empty((0, 0)), model.decisions_
+        return None
     answer, proba, expected = model._weighed_answer(X, costs, "decide")
     return expected, proba, answer.costs.decisions
 
@@ -522,13 +514,14 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
                     "or make it a column of the frame."
                 )
             other = da.from_array(np.asarray(other))
-        if is_known and isinstance(other, da.Array) and not np.isnan(other.shape[0]):
-            if other.shape[0] != sum(sizes):
-                given = f"the {sum(sizes)} rows of X; got {other.shape[0]}"
-                raise ValueError(f"{name} of {owner} must have an entry for each of {given}.")
-            other = other.rechunk((sizes, *(-1,) * (other.ndim - 1)))
-        elif isinstance(other, da.Array) and other.ndim > 1:
-            other = other.rechunk({axis: -1 for axis in range(1, other.ndim)})
+        if isinstance(other, da.Array):
+            chunks: dict[int, Any] = dict.fromkeys(range(1, other.ndim), -1)
+            if is_known and not np.isnan(other.shape[0]):
+                if other.shape[0] != sum(sizes):
+                    given = f"the {sum(sizes)} rows of X; got {other.shape[0]}"
+                    raise ValueError(f"{name} of {owner} must have an entry for each of {given}.")
+                chunks[0] = sizes
+            other = other.rechunk(chunks) if chunks else other
         found.append(_parts_of(other))
         if len(found[-1]) != len(rows):
             raise ValueError(
@@ -542,14 +535,14 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
 # --- training -------------------------------------------------------------------------------------
 
 
-def _labels(y: Any) -> AnyArray:
-    """Labels that occur in a partition."""
+def _seen(X: Any, y: Any, columns: Mapping[str, str] | None) -> tuple[AnyArray, Any]:
+    """Labels that occur in a partition, and what the columns of a frame hold."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must have shape (n,), one label per row of X; got {labels.shape}.")
     if pd.isna(labels).any():
         raise ValueError("y holds missing labels. Drop these rows of X and y.")
-    return np.unique(labels)
+    return np.unique(labels), look(X, columns) if isinstance(X, pd.DataFrame) else None
 
 
 def _block(
@@ -644,7 +637,7 @@ class WorkerTarget:
         return "loss", float(f"{total[0] / total[1]:.12g}")
 
 
-class DaskSource(TrainingRows):
+class DaskSource(StreamedRows):
     """Training rows in the memory of a cluster; no process holds all of them."""
 
     is_local = False
@@ -664,17 +657,18 @@ class DaskSource(TrainingRows):
         table = _as_table(X, owner)
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-        if model.loss != "auto" and (costs is not None or callable(cost_matrix)):
-            raise ValueError(
-                f"The 'loss' parameter of {owner}, {model.loss!r}, takes one cost matrix for all "
-                "rows, and they have costs of their own. Use loss='auto'."
-            )
         parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
-        labels = cluster.gather([delayed(_labels)(part) for part in parts[1]], "reading y")
+        partitions = list(enumerate(zip(*parts, strict=True)))
+        tasks = [delayed(_seen)(*part[:2], model.columns) for _, part in partitions]
+        labels, seen = zip(*cluster.gather(tasks, "reading y and the columns"), strict=True)
         classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
-        check_classification_targets(classes)
+        check_classification_targets(np.repeat(classes, 2))  # or many classes are a warning
         check_classes(classes, owner)
-        self.columns = self._learned(table, str(getattr(y, "name", None) or ""))
+        if isinstance(table, da.Array):
+            self.columns = Columns.of_array(table.shape[1])
+        else:
+            merged = {name: reduce(Seen.merge, (part[name] for part in seen)) for name in seen[0]}
+            self.columns = model._learn_columns(merged, str(getattr(y, "name", None) or ""))
         model.classes_, model.columns_ = classes, self.columns
         self.has_row_costs = costs is not None
         needs_columns = varies(cost_matrix) or isinstance(costs, Mapping)
@@ -682,7 +676,6 @@ class DaskSource(TrainingRows):
             # A mistake in the matrix is found here, not by the workers.
             model._price(None, None, np.empty(0, dtype=np.intp), owner)
         rng = check_random_state(model.random_state)
-        partitions = list(enumerate(zip(*parts, strict=True)))
         shared = delayed(model, traverse=False)
         before = np.zeros((len(partitions) + 1, 2 * len(classes)), dtype=np.intp)
         if model.early_stopping:  # rows of each group before each partition
@@ -700,32 +693,11 @@ class DaskSource(TrainingRows):
         )
         # What the client needs of them is small enough to travel.
         found = cluster.gather([shard[2:] for shard in self.shards], "reading the rows")
-        known = [totals for _, totals in found if totals is not None]
-        if not known:
-            raise ValueError(f"sample_weight of {owner} must not be zero on all rows, and it is.")
-        self.totals = reduce(add, known)
+        self._add_up(found, model.loss)
         # Training and held-out rows of each partition.
         self.sizes = [
             (t.rows - t.held_out_rows, t.held_out_rows) if t else (0, 0) for _, t in found
         ]
-        held = [block for block, _ in found if block is not None]
-        self._held_out = PricedRows.joined(held) if held else None
-
-    def _learned(self, table: Any, target: str) -> Columns:
-        """What becomes of the columns, by all partitions."""
-        if isinstance(table, da.Array):
-            return Columns.of_array(table.shape[1])
-        model = self.model
-        parts = [delayed(look)(part, model.columns) for part in _parts_of(table)]
-        seen = self.cluster.gather(parts, "reading the columns")
-        for other in seen[1:]:
-            for name, one in other.items():
-                seen[0][name].merge(one)
-        return model._learn_columns(seen[0], target)
-
-    def held_out(self, number: int | None = None) -> PricedRows | None:
-        """Costs and weights of the held-out rows."""
-        return self._held_out
 
     def fit(
         self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
@@ -824,11 +796,6 @@ class _Cluster:
         except ValueError:
             text = "found no Dask client. Start one, distributed.Client(...), or pass client="
             raise RuntimeError(f"{self.owner} {text}.") from None
-        if self.client.asynchronous:
-            raise TypeError(
-                f"The 'client' parameter of {self.owner} must not be asynchronous: use "
-                "distributed.Client(..., asynchronous=False)."
-            )
 
     def gather(self, parts: list[Any], doing: str) -> list[Any]:
         """Results of delayed objects, or an error if the workers are gone."""

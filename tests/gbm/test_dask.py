@@ -371,7 +371,7 @@ def test_learned_decisions_know_no_probabilities(client, fraud):
     X, y, costs = map(rows, fraud)
     learned = DaskCostBoostClassifier([[0, 1], [5, 0]], loss="gll", **ALL_ROWS, client=client)
     learned.fit(X, y)
-    with pytest.raises(AttributeError, match="knows no probabilities"):
+    with pytest.raises(ValueError, match="no probabilities"):
         learned.predict_proba(X)
     assert learned.score(X, y, costs=costs) == learned.to_local().score(*fraud[:2], costs=fraud[2])
 
