@@ -10,7 +10,6 @@ rows are right, or it is solved again with more rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,32 +26,22 @@ _NEAR = (20, 400)
 
 
 @dataclass(frozen=True, eq=False)
-class Limit:
-    """A limit on ``sum_i coefficients[i, decision of i]``; the coefficients are (n, d)."""
+class Limits:
+    """Limits ``low <= sum_i coefficients[:, i, decision of i] <= high``, m of them."""
 
-    coefficients: Floats
-    low: float
-    high: float
-    whole: float = 1.0  # what the sum is divided by if it is a rate
-
-    def on(self, rows: Ints, share: float) -> Limit:
-        """The limit of some rows, in proportion."""
-        return Limit(self.coefficients[rows], self.low * share, self.high * share)
-
-    def used(self, codes: Ints, rows: Ints | None = None) -> float:
-        """The sum that is limited, or its part that some rows make up."""
-        rows = np.arange(len(codes)) if rows is None else rows
-        return float(self.coefficients[rows, codes[rows]].sum())
+    coefficients: Floats  # (m, n, d)
+    low: Floats  # (m,)
+    high: Floats  # (m,)
 
     @property
-    def slack(self) -> float:
-        """What counts as rounding in the sum."""
-        return 1e-9 * max(1.0, *(abs(end) for end in (self.low, self.high) if np.isfinite(end)))
+    def slack(self) -> Floats:
+        """What counts as rounding in each sum, (m,)."""
+        ends = np.abs([self.low, self.high])
+        return np.asarray(1e-9 * np.where(np.isfinite(ends), ends, 1.0).max(axis=0, initial=1.0))
 
-
-def count_limit(j: int, shape: tuple[int, ...], low: float, high: float) -> Limit:
-    """A limit on the number of rows that get decision j."""
-    return Limit(np.broadcast_to(np.eye(shape[1])[j], shape), low, high)
+    def used(self, codes: Ints, rows: Ints) -> Floats:
+        """The part of each limited sum that some rows make up, (m,)."""
+        return np.asarray(self.coefficients[:, rows, codes[rows]].sum(axis=1))
 
 
 # A vertex of the program's solutions: the decision of each row, the rows that are split between
@@ -60,17 +49,19 @@ def count_limit(j: int, shape: tuple[int, ...], low: float, high: float) -> Limi
 Solution = tuple[Ints, Ints, Floats]
 
 
-def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
+def solve(expected: Floats, limits: Limits) -> Solution | None:
     """Decisions of least cost within the limits, rows possibly split; None if infeasible."""
     n = len(expected)
     every, codes = np.arange(n), np.zeros(n, dtype=np.intp)
     if n <= 2 * _ROWS:
         return _with_free_rows(expected, limits, every, codes)
-    rows = np.random.default_rng(0).choice(n, _ROWS, replace=False)
-    start = solve(expected[rows], [limit.on(rows, _ROWS / n) for limit in limits])
-    if start is None and _is_impossible(limits, n):
+    sample, share = np.random.default_rng(0).choice(n, _ROWS, replace=False), _ROWS / n
+    costs, zeros = expected[sample], np.zeros(len(limits.low))
+    part = Limits(limits.coefficients[:, sample], limits.low * share, limits.high * share)
+    start = solve(costs, part)
+    if start is None and _is_proof(expected, limits, _climbed(costs, part, zeros)):
         return None
-    prices = _climbed(expected, limits, np.zeros(len(limits)) if start is None else start[2])
+    prices = _climbed(expected, limits, zeros if start is None else start[2])
     size = _ROWS
     while size < n:
         penalised = _penalised(expected, limits, prices)
@@ -89,58 +80,52 @@ def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
     return _with_free_rows(expected, limits, every, codes)
 
 
-def dual_bound(expected: Floats, limits: Sequence[Limit], prices: Floats) -> float:
+def dual_bound(expected: Floats, limits: Limits, prices: Floats) -> float:
     """Lower bound of the least cost by weak duality; valid for any prices of the right sign."""
-    ends = np.array([
-        limit.high if price > 0 else limit.low for limit, price in zip(limits, prices, strict=True)
-    ])  # fmt: skip
+    ends = np.where(prices > 0, limits.high, limits.low)
     # A price without an end to go with comes from rounding in the solver.
     real = np.where(np.isfinite(ends), prices, 0.0)
     paid = (real * np.where(np.isfinite(ends), ends, 0.0)).sum()
     return float(_penalised(expected, limits, real).min(axis=1).sum() - paid)
 
 
-def _climbed(expected: Floats, limits: Sequence[Limit], prices: Floats) -> Floats:
+def _climbed(expected: Floats, limits: Limits, prices: Floats) -> Floats:
     """Prices where the dual function of all rows is nearly largest."""
     # A sum over many rows is almost smooth. A limit with two ends has a price for each.
-    m, unit = len(limits), _unit(expected) * len(expected)
-    ends = np.array([*(limit.high for limit in limits), *(-limit.low for limit in limits)])
-    scale = np.array([max(float(np.abs(limit.coefficients).mean()), 1e-300) for limit in limits])
-    known, scale = np.isfinite(ends), np.tile(scale, 2)
+    m, every, unit = len(limits.low), np.arange(len(expected)), _unit(expected) * len(expected)
+    scale = np.maximum(np.tile(np.abs(limits.coefficients).mean(axis=(1, 2)), 2), 1e-300)
+    ends = np.append(limits.high, -limits.low)
+    known = np.isfinite(ends)
     ends = np.where(known, ends, 0.0)
 
     def fall(point: Floats) -> tuple[float, Floats]:
         each = point / scale
         penalised = _penalised(expected, limits, each[:m] - each[m:])
         codes: Ints = penalised.argmin(axis=1)
-        used = np.array([limit.used(codes) for limit in limits])
-        least = float(np.take_along_axis(penalised, codes[:, None], axis=1).sum())
+        used = limits.used(codes, every)
+        least = float(penalised[every, codes].sum())
         slope = np.where(known, ends - np.append(used, -used), 0.0) / scale
         return (float(each @ ends) - least) / unit, slope / unit
 
     start = scale * np.maximum(np.append(prices, -prices), 0.0) * known
     bounds = Bounds(0.0, np.where(known, np.inf, 0.0))
-    each = minimize(fall, start, jac=True, method="L-BFGS-B", bounds=bounds).x / scale
+    # A few dozen evaluations are usual; without an end to the function there would be no end.
+    options = {"maxfun": 1000}
+    found = minimize(fall, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    each = found.x / scale
     return np.asarray(each[:m] - each[m:])
 
 
-def _is_impossible(limits: Sequence[Limit], n: int) -> bool:
-    """Whether the limits are proved to contradict each other (Farkas' lemma)."""
-    # A sample of the rows, which cost nothing, breaks every limit by at most the same share of its
-    # sum. If nothing costs anything, the dual function is at most 0 where the limits can be met:
-    # the prices of the least share are where it is largest.
-    rows = np.random.default_rng(0).choice(n, min(n, 2 * _ROWS), replace=False)
-    part = [limit.on(rows, len(rows) / n) for limit in limits]
-    free = np.zeros((len(rows), limits[0].coefficients.shape[-1]))
-    found = _with_free_rows(free, part, np.arange(len(rows)), np.zeros(len(rows), np.intp), True)
-    if found is None:
-        return False
-    rounding = sum(abs(p) * limit.slack for p, limit in zip(found[2], limits, strict=True))
-    bound = dual_bound(np.zeros((n, free.shape[1])), limits, found[2])
-    return bound > n * float(rounding)
+def _is_proof(expected: Floats, limits: Limits, prices: Floats) -> bool:
+    """Whether the prices prove that no decisions are within the limits."""
+    # Such decisions would cost more than any decisions do. (Where the limits can be met, prices
+    # are bounded; where they cannot, the dual function has no end.)
+    regret = _regret(expected)
+    most = regret.max(axis=1).sum() + np.abs(prices) @ limits.slack
+    return bool(dual_bound(regret, limits, prices) > most)
 
 
-def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> Ints | None:
+def whole_rows(expected: Floats, limits: Limits, found: Solution) -> Ints | None:
     """Decisions in whole rows near a solution that splits a few, or None if none were found."""
     codes, split, prices = found
     if not len(split):
@@ -148,11 +133,10 @@ def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> In
     n, d = expected.shape
     margin = np.ptp(np.partition(_penalised(expected, limits, prices), 1, axis=1)[:, :2], axis=1)
     margin[split] = -1.0
-    slack = np.array([limit.slack for limit in limits])
     for size in _NEAR:  # the split rows, and those next to a tie
-        free = np.argsort(margin, kind="stable")[: len(split) + size]
-        used = np.array([limit.used(codes) - limit.used(codes, free) for limit in limits])
-        low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
+        order = np.argsort(margin, kind="stable")
+        free, others = np.split(order, [len(split) + size])
+        used = limits.used(codes, others)
         result = milp(
             expected[free].ravel() / _unit(expected),
             integrality=np.ones(len(free) * d),
@@ -160,9 +144,9 @@ def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> In
             constraints=[
                 LinearConstraint(sparse.kron(sparse.identity(len(free)), np.ones((1, d))), 1, 1),
                 LinearConstraint(
-                    np.array([limit.coefficients[free].ravel() for limit in limits]),
-                    low - used - slack,
-                    high - used + slack,
+                    limits.coefficients[:, free].reshape(len(used), -1),
+                    limits.low - used - limits.slack,
+                    limits.high - used + limits.slack,
                 ),
             ],
             options={"node_limit": 1000},  # the same decisions each time, unlike a time limit
@@ -176,54 +160,40 @@ def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> In
     return None
 
 
-def _penalised(expected: Floats, limits: Sequence[Limit], prices: Floats) -> Floats:
+def _penalised(expected: Floats, limits: Limits, prices: Floats) -> Floats:
     penalised = expected.copy()
-    for limit, price in zip(limits, prices, strict=True):
+    for coefficients, price in zip(limits.coefficients, prices, strict=True):
         if price:
-            penalised += price * limit.coefficients
+            penalised += price * coefficients
     return penalised
 
 
-def _contradicted(expected: Floats, limits: Sequence[Limit], found: Solution) -> bool:
+def _contradicted(expected: Floats, limits: Limits, found: Solution) -> bool:
     """Whether the prices of the solution speak against the decision of any row."""
     codes, split, prices = found
     penalised = _penalised(expected, limits, prices)
-    own = np.take_along_axis(penalised, codes[:, None], axis=1)[:, 0]
-    wrong = own > penalised.min(axis=1) + 1e-6 * _unit(expected)
+    wrong = penalised[np.arange(len(codes)), codes] > penalised.min(axis=1) + 1e-6 * _unit(expected)
     wrong[split] = False
     return bool(wrong.any())
 
 
-def _with_free_rows(
-    expected: Floats, limits: Sequence[Limit], free: Ints, codes: Ints, elastic: bool = False
-) -> Solution | None:
-    """Solve for the free rows; the others keep their codes. Elastic: break the limits least."""
-    sums = [limit.coefficients[free] for limit in limits]
-    table = np.concatenate([_regret(expected[free]), *sums], axis=1)
+def _with_free_rows(expected: Floats, limits: Limits, free: Ints, codes: Ints) -> Solution | None:
+    """Solve for the free rows; the others keep their codes."""
+    table = np.concatenate([_regret(expected[free]), *limits.coefficients[:, free]], axis=1)
     distinct, member, supply = np.unique(table, axis=0, return_inverse=True, return_counts=True)
     member = member.reshape(-1)
-    d, m = expected.shape[1], len(limits)
-    fixed = np.ones(len(codes), dtype=np.bool_)
-    fixed[free] = False
-    others = np.flatnonzero(fixed)
+    d, m, unit = expected.shape[1], len(limits.low), _unit(expected)
     weights = distinct[:, d:].reshape(-1, m, d).swapaxes(0, 1).reshape(m, -1)
-    spent = np.array([limit.used(codes, others) for limit in limits])
-    highs, lows = (np.array([getattr(limit, end) for limit in limits]) for end in ("high", "low"))
-    above, below = np.isfinite(highs), np.isfinite(lows)
-    unit = _unit(expected)
-    costs = distinct[:, :d].ravel() / unit
+    spent = limits.used(codes, np.setdiff1d(np.arange(len(codes)), free, assume_unique=True))
+    ends = np.append(limits.high - spent, spent - limits.low)
+    known = np.isfinite(ends)
     # SciPy's type hints know no sparse matrices here.
-    upper: Any = sparse.csr_matrix(np.concatenate([weights[above], -weights[below]]))
+    upper: Any = sparse.csr_matrix(np.concatenate([weights, -weights])[known])
     one_each: Any = sparse.kron(sparse.identity(len(distinct)), np.ones((1, d)), format="csr")
-    if elastic:  # one more variable, what the limits are broken by
-        reach = np.abs(upper).sum(axis=1)
-        costs = np.append(costs, 1.0)
-        upper = sparse.hstack([upper, sparse.csr_matrix(-reach)], format="csr")
-        one_each = sparse.hstack([one_each, sparse.csr_matrix((len(distinct), 1))], format="csr")
     result = linprog(
-        costs,
+        distinct[:, :d].ravel() / unit,
         A_ub=upper,
-        b_ub=np.concatenate([(highs - spent)[above], (spent - lows)[below]]),
+        b_ub=ends[known],
         A_eq=one_each,
         b_eq=supply.astype(np.float64),
         bounds=(0, None),
@@ -231,12 +201,11 @@ def _with_free_rows(
     )
     if result.status != 0 or result.x is None:
         return None
-    prices = np.zeros(m)
-    marginals = result.ineqlin.marginals * unit
-    prices[above] -= marginals[: above.sum()]
-    prices[below] += marginals[above.sum() :]
-    codes, parts = codes.copy(), result.x[: len(distinct) * d].reshape(-1, d)
-    return codes, _dealt(parts, member, free, codes), prices
+    marginals = np.zeros(2 * m)
+    marginals[known] = result.ineqlin.marginals * unit
+    codes = codes.copy()
+    split = _dealt(result.x.reshape(-1, d), member, free, codes)
+    return codes, split, marginals[m:] - marginals[:m]
 
 
 def _dealt(parts: Floats, member: Ints, free: Ints, codes: Ints) -> Ints:

@@ -17,7 +17,7 @@ from costboost._words import html_table, money
 from costboost.costs.labels import position
 from costboost.decisions.arrays import cheapest, cheapest_other, checked_table, column_labels
 from costboost.decisions.limits import Budget, Rate, Sum, bounds, groups_of, read
-from costboost.decisions.program import Limit, count_limit, dual_bound, solve, whole_rows
+from costboost.decisions.program import Limits, dual_bound, solve, whole_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,28 +244,30 @@ def _within_sums(
     codes, price = np.empty(len(E), dtype=np.intp), np.zeros(lower.shape)
     total, met = [], []
     for g, rows in enumerate(_members(group, len(lower))):
-        costs, low, high = E[rows], lower[g], upper[g]
-        counted = np.flatnonzero((low > 0) | (high < len(rows))).tolist()
-        limits = [count_limit(j, costs.shape, float(low[j]), float(high[j])) for j in counted]
-        for one in sums:
-            whole = 1.0 if one.total is None else float(one.total[rows].sum())
-            limits.append(Limit(one.coefficients[rows], one.low * whole, one.high * whole, whole))
+        costs = E[rows]
+        counted, counts = _count_limits(costs.shape, lower[g], upper[g])
+        wholes = [1.0 if one.total is None else float(one.total[rows].sum()) for one in sums]
+        limits = Limits(
+            np.concatenate([counts.coefficients, [one.coefficients[rows] for one in sums]]),
+            np.append(counts.low, [one.low * w for one, w in zip(sums, wholes, strict=True)]),
+            np.append(counts.high, [one.high * w for one, w in zip(sums, wholes, strict=True)]),
+        )
         found = solve(costs, limits)
         chosen = None if found is None else whole_rows(costs, limits, found)
         if found is None or chosen is None:
             where = "" if names is None else f" in the group {names[g]!r}"
             asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
-            more = " and the capacity" if counted else ""
+            more = " and the capacity" if len(counted) else ""
             problem = f"is infeasible{where}: found no decisions of these {len(rows)} rows that"
             raise invalid("constraints", owner, f"{problem} meet {asked}{more}. Relax a limit.")
-        codes[rows], prices = chosen, found[2].tolist()
-        price[g, counted] = prices[: len(counted)]
+        codes[rows], first = chosen, len(counted)
+        price[g, counted] = found[2][:first]
         total.append(dual_bound(costs, limits, found[2]))
-        for one, limit, dual in zip(
-            sums, limits[len(counted) :], prices[len(counted) :], strict=True
-        ):
+        used = limits.used(chosen, np.arange(len(rows)))[first:].tolist()
+        duals = found[2][first:].tolist()
+        for one, sum_met, whole, dual in zip(sums, used, wholes, duals, strict=True):
             ends = [end if np.isfinite(end) else None for end in (one.low, one.high)]
-            value = limit.used(chosen) / limit.whole if limit.whole else float("nan")
+            value = sum_met / whole if whole else float("nan")
             what = {"constraint": one.words, "at_least": ends[0], "at_most": ends[1]}
             of_group = {} if names is None else {"group": names[g]}
             met.append({**of_group, **what, "value": value, "price": dual})
@@ -288,8 +290,15 @@ def _within_counts(E: Floats, group: Ints, lower: Ints, upper: Ints) -> tuple[In
     if broken.any():
         members = _members(group, n_groups)
         for g in np.flatnonzero(broken & (sizes > _SMALL)).tolist():
+            # A row whose cheapest decision has no limit keeps it, if no limit is a lower one:
+            # prices are not negative then.
             rows = members[g]
-            codes[rows] = _by_program(E[rows], codes[rows], lower[g], upper[g])
+            is_free = lower[g].any() | (upper[g] < len(rows))[codes[rows]]
+            rows = rows[is_free]
+            found = solve(E[rows], _count_limits((len(rows), d), lower[g], upper[g])[1])
+            if found is None or len(found[1]):  # bounds were checked, and vertices are whole
+                raise RuntimeError("The program of allocate failed. Please report these costs.")
+            codes[rows] = found[0]
         rows = np.concatenate([members[g] for g in np.flatnonzero(broken)])
         own, groups = codes[rows], np.repeat(np.arange(broken.sum()), sizes[broken])
         price[broken] = _exchanged(E[rows], own, groups, lower[broken], upper[broken])
@@ -395,29 +404,13 @@ def _one_limit(E: Floats, codes: Ints, j: int, group: Ints, lower: Ints, upper: 
     return price
 
 
-def _by_program(E: Floats, codes: Ints, lower: Ints, upper: Ints) -> Ints:
-    """The cheapest decisions changed to those of least cost within several limits."""
-    n, d = E.shape
+def _count_limits(shape: tuple[int, ...], lower: Ints, upper: Ints) -> tuple[Ints, Limits]:
+    """The decisions whose numbers of rows are limited, and these limits."""
+    n, d = shape
     limited = np.flatnonzero((lower > 0) | (upper < n))
-    # Only upper limits, whose prices cannot be negative: a row whose cheapest decision has no
-    # limit keeps it at any price.
-    open_to_change = np.isin(codes, limited) | lower.any()
-    rows = np.flatnonzero(open_to_change)
-    settled = np.bincount(codes[~open_to_change], minlength=d)
-    program = [
-        count_limit(
-            j,
-            (len(rows), d),
-            float(lower[j] - settled[j]) if lower[j] else -np.inf,
-            float(upper[j] - settled[j]) if upper[j] < n else np.inf,
-        )
-        for j in limited.tolist()
-    ]
-    found = solve(E[rows], program)
-    if found is None or len(found[1]):  # bounds were checked, and vertices are whole
-        raise RuntimeError("The linear program of allocate failed. Please report these costs.")
-    codes[rows] = found[0]
-    return codes
+    coefficients = np.broadcast_to(np.eye(d)[limited, None], (len(limited), n, d))
+    low, high = np.where(lower > 0, lower, -np.inf), np.where(upper < n, upper, np.inf)
+    return limited, Limits(coefficients, low[limited], high[limited])
 
 
 def _inner_prices(arcs: Floats, upper: Ints) -> Floats:
