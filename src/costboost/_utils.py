@@ -298,6 +298,13 @@ def as_frame(table: Mapping[str, Any] | list[dict[str, Any]], owner: str) -> pd.
     return pd.DataFrame(table)
 
 
+class Framed:
+    """A result that notebooks show as its frame."""
+
+    def _repr_html_(self) -> str:
+        return str(self.to_frame()._repr_html_())  # type: ignore[attr-defined]
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT or pandas' NA, which is not even equal to itself."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)

@@ -8,9 +8,6 @@ from html import escape
 from numbers import Real
 from typing import Any
 
-MOST_ROWS = 20
-"""A table in a notebook shows at most this many rows."""
-
 
 def money(value: float, unit: str = "", *beside: float) -> str:
     """An amount: whole from 100 on, below that with cents, below 0.10 with two significant digits.
@@ -58,8 +55,8 @@ def number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"
 
 
-def html_table(columns: Mapping[str, Iterable[Any]], caption: str = "", total: int = 0) -> str:
-    """A table for notebooks: the first of all (`total`) rows, numbers as people read them."""
+def html_table(columns: Mapping[str, Iterable[Any]]) -> str:
+    """A table for notebooks, numbers as people read them."""
 
     def cell(value: Any) -> str:
         is_number = isinstance(value, Real) and not isinstance(value, bool)
@@ -68,10 +65,7 @@ def html_table(columns: Mapping[str, Iterable[Any]], caption: str = "", total: i
     def line(tag: str, cells: Iterable[str]) -> str:
         return f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in cells)}</tr>"
 
-    rows = list(zip(*columns.values(), strict=True))
     head = line("th", map(escape, columns))
-    body = "".join(line("td", map(cell, row)) for row in rows[:MOST_ROWS])
-    total = max(total, len(rows))
-    caption += f" The first {MOST_ROWS} of {total:,} rows." if total > MOST_ROWS else ""
-    title = f"<caption>{escape(caption.strip())}</caption>" if caption else ""
-    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>"
+    rows = zip(*columns.values(), strict=True)
+    body = "".join(line("td", map(cell, row)) for row in rows)
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"

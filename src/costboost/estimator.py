@@ -32,7 +32,6 @@ from costboost.columns.raw import (
     are_numbers,
     as_csr,
     check_table,
-    column_names,
     has_columns,
     is_sparse,
 )
@@ -47,7 +46,7 @@ from costboost.costs.forms import (
     row_costs,
     varies,
 )
-from costboost.costs.labels import codes_of, nearest, positive_code
+from costboost.costs.labels import codes_of, positive_code
 from costboost.costs.table import expected_costs, same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.decisions import (
@@ -584,7 +583,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             Their true classes: costs are then the realised ones, else the expected ones.
         costs : array, frame or mapping, optional
             The stated costs, as in `predict`.
-        entries : sequence of (truth, decision), "fn", "fp", "tp", "tn" or "ratio", optional
+        entries : sequence of (truth, decision), "fn", "fp", "tp" or "tn", optional
             What may be wrong; by default every cost that is not 0.
         **options
             ``factors``, ``rivals`` and ``sample_weight`` of `costboost.decisions.sensitivity`.
@@ -947,19 +946,6 @@ def _located(
         raise ValueError(
             f"{text.rstrip('.')}. The first is in column {name} on row {row}."
         ) from None
-
-
-def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
-    """Values of the rows: as they are given, or a column of X by its name."""
-    if not isinstance(values, str):
-        return values
-    columns = column_names(X) if has_columns(X) else []
-    if values not in columns:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} names {values!r}, which X does not have"
-            f"{nearest(values, columns)} Pass the column's values."
-        )
-    return np.asarray(X[values])
 
 
 def read_eval_set(

@@ -339,7 +339,7 @@ BAD = [
     ({"capacity": 200}, "must be a mapping"),
     ({**ONE, "per": GAPS}, "must name a group for every row; .*first row 1"),
     ({**ONE, "per": ["mon"]}, r"must have one element per row, shape \(4,\); got"),
-    ({**ONE, "per": "dya", "X": pd.DataFrame({"day": DAYS})}, r"'dya', and X has \['day'\]"),
+    ({**ONE, "per": "dya", "X": pd.DataFrame({"day": DAYS})}, "names 'dya', .* mean 'day'"),
     ({"decisions": ["accept", "review"]}, "must hold 3 distinct labels"),
     ({"constraints": Rate("block", given=1, at_least=0.5)}, "'proba' .* have a Rate"),
     ({"constraints": Rate("block", "frod", at_least=0.5), **CLASSES}, "did you mean 'fraud'"),

@@ -128,7 +128,7 @@ def test_notebooks_show_everything(fitted):
     shown = {
         "diagram": (model._repr_mimebundle_()["text/html"], "when the truth is"),
         "members": (model.members_._repr_html_(), "weight"),
-        "explanation": (model.explain(X)._repr_html_(), "The first 20 of 600 rows."),
+        "explanation": (model.explain(X)._repr_html_(), "runner_up"),
         "decisions": (model.decide(X, capacity={"<fraud>": 9})._repr_html_(), "<td>9</td>"),
         "sensitivity": (model.sensitivity(X, y)._repr_html_(), "regret"),
         "estimate": (Estimate(0.5, 0.25, 0.75)._repr_html_(), "0.250 to 0.750"),

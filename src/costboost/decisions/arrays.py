@@ -5,11 +5,15 @@ Rows of a cost matrix are classes (the truth, k of them), columns are decisions 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import invalid
+from costboost.columns.raw import column_names, has_columns
+from costboost.costs.labels import nearest
 from costboost.costs.table import cheapest, expected_costs
 
 __all__ = ["cheapest", "expected_cost"]
@@ -92,3 +96,14 @@ def column_labels(labels: ArrayLike | None, size: int, name: str, owner: str) ->
         rule = f"must hold {size} distinct labels, one per column"
         raise invalid(name, owner, f"{rule}; got {array.tolist()}.")
     return array
+
+
+def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
+    """Values of the rows: as they are given, or a column of X by its name."""
+    if not isinstance(values, str):
+        return values
+    columns = column_names(X) if has_columns(X) else []
+    if values not in columns:
+        remedy = f"{nearest(values, columns)} Pass the column's values."
+        raise invalid(name, owner, f"names {values!r}, which X does not have{remedy}")
+    return np.asarray(X[values])

@@ -34,8 +34,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, invalid
-from costboost._words import MOST_ROWS, html_table, money
+from costboost._utils import Framed, as_frame, invalid
 from costboost.costs.labels import checked_codes
 from costboost.costs.table import to_proba
 from costboost.decisions.arrays import (
@@ -53,7 +52,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Framed):
     """Decisions and what each feature adds to their saving; made by `explain`.
 
     Attributes
@@ -110,22 +109,6 @@ class Explanation:
         parts = dict(zip(self.feature_names, self.parts.T, strict=True))
         own = {"decision": self.labels, "runner_up": self.runner_up, "saving": self.saving}
         return as_frame({**own, "base": self.base, **parts}, "Explanation.to_frame")
-
-    def _repr_html_(self) -> str:
-        parts = self.parts[:MOST_ROWS]
-        largest = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :3].tolist()
-        reasons = [
-            ", ".join(f"{self.feature_names[f]} ({money(row[f])})" for f in order)
-            for row, order in zip(parts, largest, strict=True)
-        ]
-        columns: dict[str, Any] = {
-            "decision": self.labels[:MOST_ROWS],
-            "runner-up": self.runner_up[:MOST_ROWS],
-            "saves": [money(saving) for saving in self.saving[:MOST_ROWS]],
-            "of which at the base rate": [money(base) for base in self.base[:MOST_ROWS]],
-            "mostly by": reasons,
-        }
-        return html_table(columns, total=len(self.codes))
 
 
 def explain(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import invalid, is_integer, is_real
 from costboost.costs.labels import grouped, of_length, position
-from costboost.decisions.arrays import column_labels, finite
+from costboost.decisions.arrays import column_labels, column_of, finite
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
 
@@ -25,15 +25,7 @@ def groups_of(per: Any, n: int, owner: str, X: Any) -> tuple[list[Any] | None, I
     """Names of the groups, None if there are none, and the group of each row."""
     if per is None:
         return None, np.zeros(n, np.intp)
-    if isinstance(per, str):
-        columns = [str(name) for name in getattr(X, "columns", ())]
-        if per not in columns:
-            known = f"X has {columns[:10] or 'no named columns'}"
-            raise invalid(
-                "per", owner, f"must be groups or a column of X; got {per!r}, and {known}."
-            )
-        per = X[per]
-    names, group = grouped(per, n, "per", owner)
+    names, group = grouped(column_of(per, X, "per", owner), n, "per", owner)
     return names.tolist(), group
 
 

@@ -110,8 +110,9 @@ def _climbed(expected: Floats, limits: Limits, prices: Floats) -> Floats:
     start = scale * np.maximum(np.append(prices, -prices), 0.0) * known
     bounds = Bounds(0.0, np.where(known, np.inf, 0.0))
     # A few dozen evaluations are usual; without an end to the function there would be no end.
-    options = {"maxfun": 1000}
-    found = minimize(fall, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    found = minimize(
+        fall, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxfun": 1000}
+    )
     each = found.x / scale
     return np.asarray(each[:m] - each[m:])
 

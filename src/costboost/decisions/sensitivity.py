@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import as_frame, check_weights, invalid
-from costboost._words import html_table
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import Framed, as_frame, check_weights, invalid
 from costboost.costs.labels import position, positions
 from costboost.costs.table import expected_costs
 from costboost.decisions.arrays import cheapest, column_labels, probabilities_and_matrix
@@ -38,9 +37,8 @@ def break_even(
     """The amount of one cost at which the decision of each row flips, all other costs kept.
 
     An entry is the cost of one decision given one truth. While it is below the amount returned,
-    the row gets that decision; from that amount on it gets another. This holds to the last
-    digit: deciding with the amount itself gives the other decision, and deciding with the
-    next smaller floating-point number gives the decision of the entry.
+    the row gets that decision; above it, another. At the amount itself the two cost the same, up to
+    rounding.
 
     Parameters
     ----------
@@ -75,26 +73,15 @@ def break_even(
     names = column_labels(classes, k, "classes", owner)
     actions = column_labels(decisions, d, "decisions", owner)
     truth, taken = entry_position(entry, names, actions, positive, owner)
-    rows = np.array(np.broadcast_to(C, (n, k, d)))
-    scale = np.abs(rows).max(axis=(1, 2))
-
-    def is_taken(amounts: Floats) -> Bools:
-        rows[:, truth, taken] = amounts
-        return np.asarray(cheapest(expected_costs(p, rows)) == taken, dtype=np.bool_)
-
     if d < 2:
         return np.full(n, np.nan)
-    # By algebra, right up to rounding; from there on the arithmetic of predict decides.
-    rows[:, truth, taken] = 0.0
-    expected = np.einsum("nj,njd->nd", p, rows)
+    others = C.copy()
+    others[..., truth, taken] = 0.0
+    expected = expected_costs(p, others)
     rivals = np.delete(expected, taken, axis=1).min(axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        estimate = (rivals - expected[:, taken]) / p[:, truth]
-    possible = np.isfinite(estimate)
-    start = np.where(possible, estimate, 0.0)
-    low, high, bracketed = _bracket(start, scale, is_taken)
-    flips = _bisected(low, high, is_taken)
-    return np.where(possible & bracketed, flips, np.nan)
+        amounts = (rivals - expected[:, taken]) / p[:, truth]
+    return np.where(np.isfinite(amounts), amounts, np.nan)
 
 
 def entry_position(
@@ -116,35 +103,6 @@ def entry_position(
     return truth, position(entry[1], decisions, "decisions", "entry", owner)
 
 
-def _bracket(
-    start: Floats, scale: Floats, is_taken: Callable[[Floats], Bools]
-) -> tuple[Floats, Floats, Bools]:
-    """Amounts on both sides of the flip, at growing distances from the estimate."""
-    low, high = start.copy(), start.copy()
-    width = 1e-12 * np.maximum(np.abs(start), scale) + 1e-300
-    for _ in range(60):
-        too_high, too_low = ~is_taken(low), is_taken(high)
-        if not (too_high.any() or too_low.any()):
-            break
-        low = np.where(too_high, start - width, low)
-        high = np.where(too_low, start + width, high)
-        width = width * 4.0
-    return low, high, np.asarray(is_taken(low) & ~is_taken(high), dtype=np.bool_)
-
-
-def _bisected(low: Floats, high: Floats, is_taken: Callable[[Floats], Bools]) -> Floats:
-    """The smallest amount at which the decision is not taken; rounding is monotone."""
-    while True:
-        middle = low + 0.5 * (high - low)
-        inside = (middle > low) & (middle < high)
-        if not inside.any():
-            return high
-        middle = np.where(inside, middle, high)
-        taken = is_taken(middle)
-        low = np.where(inside & taken, middle, low)
-        high = np.where(inside & ~taken, middle, high)
-
-
 # -- What wrong costs would cost -----------------------------------------------------------------
 
 
@@ -152,7 +110,7 @@ _FACTORS = (0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Framed):
     """What decisions by the stated costs cost if the true ones differ; made by `sensitivity`.
 
     Attributes
@@ -179,15 +137,6 @@ class Sensitivity:
             One row per entry and factor.
         """
         return as_frame(self.rows, "Sensitivity.to_frame")
-
-    def _repr_html_(self) -> str:
-        columns = {key: [row[key] for row in self.rows] for key in (self.rows or [{}])[0]}
-        return html_table(columns, "What it costs if a stated cost is wrong.")
-
-
-# An entry that may be wrong: its name, the cells that are multiplied by the factor, and those that
-# are divided by it. With both, as for a ratio, each gets the root of the factor.
-_Wrong = tuple[Any, list[tuple[int, int]], list[tuple[int, int]]]
 
 
 def sensitivity(
@@ -222,10 +171,8 @@ def sensitivity(
         Labels; by default 0, 1, ...
     factors : sequence of float
         True cost divided by stated cost; positive numbers.
-    entries : sequence of (truth, decision), "fn", "fp", "tp", "tn" or "ratio", optional
-        What may be wrong; by default every entry that is not 0, and for two classes and two
-        decisions the ratio of the costs of the two errors. If the ratio is off by a factor, one
-        error is multiplied by its root and the other divided by it.
+    entries : sequence of (truth, decision), "fn", "fp", "tp" or "tn", optional
+        What may be wrong; by default every entry that is not 0.
     rivals : mapping of name to array of shape (n,), optional
         Decisions of other rules, as labels. Every constant decision is always a rival, and, where
         decisions are classes, ``"most probable class"``, which for two classes is the threshold
@@ -269,22 +216,27 @@ def sensitivity(
         rules["most probable class"] = p.argmax(axis=1)
     for name, labels in (rivals or {}).items():
         rules[name] = positions(labels, actions, "decisions", f"rivals[{name!r}]", owner, n)
+    if entries is None:
+        used = np.abs(C).reshape(-1, *C.shape[-2:]).max(axis=0)
+        cells = np.argwhere(used > 0).tolist()
+        entries = [(names.tolist()[j], actions.tolist()[a]) for j, a in cells]
     rows, crossings = [], []
-    for wrong in _wrongs(entries, C, names, actions, positive, owner):
-        entry, up, down = wrong
+    for entry in entries:
+        j, a = entry_position(entry, names, actions, positive, owner)
         for factor in steps:
-            true, scale = C.copy(), float(np.sqrt(factor)) if down else factor
-            for j, a in up:
-                true[..., j, a] *= scale
-            for j, a in down:
-                true[..., j, a] /= scale
+            true = C.copy()
+            true[..., j, a] *= factor
             informed = cheapest(expected_costs(p, true))
             cost, known = (_paid(weight, true, codes) for codes in (own, informed))
             found = {"entry": entry, "factor": factor, "cost": cost, "known": known}
             others = {rule: _paid(weight, true, codes) for rule, codes in rules.items()}
             rows.append({**found, "regret": cost - known, **others})
+        only = np.zeros_like(C)
+        only[..., j, a] = C[..., j, a]
         for rule, codes in rules.items():
-            below, above = _crossing(weight, C, wrong, own, codes)
+            # What the rival costs more, in all and by this entry.
+            gap, part = (_paid(weight, of, codes) - _paid(weight, of, own) for of in (C, only))
+            below, above = _crossing(gap, part)
             ends = {"cheaper_below": below, "cheaper_above": above}
             crossings.append({"entry": entry, "rival": rule, **ends})
     return Sensitivity(rows, crossings)
@@ -299,57 +251,12 @@ def _paid(weight: Floats, matrix: Floats, codes: Ints) -> float:
     return float((weight * taken).sum())
 
 
-def _crossing(
-    weight: Floats, matrix: Floats, wrong: _Wrong, own: Ints, rival: Ints
-) -> tuple[float, float]:
-    """Factors nearest to 1 at which the rival becomes cheaper."""
-    # The rival costs more by ``a + b g + c / g`` with g the scale of the factor, which is a
-    # quadratic in g.
-
-    def part(cells: list[tuple[int, int]]) -> float:
-        only = np.zeros_like(matrix)
-        for j, a in cells:
-            only[..., j, a] = matrix[..., j, a]
-        return _paid(weight, only, rival) - _paid(weight, only, own)
-
-    _, up, down = wrong
-    b, c = part(up), part(down)
-    a = _paid(weight, matrix, rival) - _paid(weight, matrix, own) - b - c
-
-    def is_cheaper(g: float) -> bool:
-        return a + b * g + c / g < 0
-
-    roots = np.roots([b, a, c]) if b or c else np.array([])
-    if is_cheaper(1.0):  # already cheaper at the stated costs
+def _crossing(gap: float, part: float) -> tuple[float, float]:
+    """Factors below and above which a rival is cheaper: beyond ``gap + (factor - 1) part = 0``."""
+    if gap < 0:  # already cheaper at the stated costs
         return 1.0, 1.0
-    found = sorted(float(g.real) for g in roots if abs(g.imag) < 1e-12 and g.real > 0)
-    below = [g for g in found if g <= 1 and is_cheaper(g * (1 - 1e-6))]
-    above = [g for g in found if g >= 1 and is_cheaper(g * (1 + 1e-6))]
-    power = 2.0 if down else 1.0
-    return max(below, default=float("nan")) ** power, min(above, default=float("nan")) ** power
-
-
-def _wrongs(
-    entries: Sequence[Any] | None,
-    C: Floats,
-    names: AnyArray,
-    actions: AnyArray,
-    positive: Any,
-    owner: str,
-) -> list[_Wrong]:
-    binary = len(names) == len(actions) == 2
-    if entries is None:
-        used = np.abs(C).reshape(-1, *C.shape[-2:]).max(axis=0)
-        cells = np.argwhere(used > 0).tolist()
-        entries = [(names.tolist()[j], actions.tolist()[a]) for j, a in cells]
-        entries = [*entries, "ratio"] if binary else entries
-    found: list[_Wrong] = []
-    for entry in entries:
-        if isinstance(entry, str) and entry == "ratio":
-            if not binary:
-                problem = "has 'ratio', which is defined for two classes and two decisions"
-                raise invalid("entries", owner, f"{problem}. Name entries (truth, decision).")
-            found.append(("ratio", [(1, 0)], [(0, 1)]))
-        else:
-            found.append((entry, [entry_position(entry, names, actions, positive, owner)], []))
-    return found
+    nowhere = float("nan")
+    factor = (part - gap) / part if part else nowhere
+    if part < 0:
+        return nowhere, factor
+    return (factor if factor > 0 else nowhere), nowhere

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, check_weights, invalid
-from costboost._words import html_table, money
+from costboost._utils import Framed, as_frame, check_weights, invalid
 from costboost.costs.labels import position
 from costboost.decisions.arrays import cheapest, cheapest_other, checked_table, column_labels
 from costboost.decisions.limits import Budget, Rate, Sum, bounds, groups_of, read
@@ -57,7 +56,7 @@ def _graph(
 
 
 @dataclass(frozen=True, eq=False)
-class Allocation:
+class Allocation(Framed):
     """Decisions under limits; made by `allocate`.
 
     Attributes
@@ -109,13 +108,6 @@ class Allocation:
             ``expected_cost`` and ``price``.
         """
         return as_frame(self._parts, "Allocation.to_frame")
-
-    def _repr_html_(self) -> str:
-        columns = {
-            name: ["" if value is None else value for value in values]
-            for name, values in self._parts.items()
-        }
-        return html_table(columns, f"Expected cost {money(self.expected_cost)} in all.")
 
 
 def allocate(

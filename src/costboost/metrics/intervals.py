@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, checked_share, usual_exponent
+from costboost._utils import Framed, as_frame, checked_share, usual_exponent
 from costboost._words import count, money, span
 from costboost.costs import Costs
 from costboost.costs.forms import aligned
@@ -27,7 +27,7 @@ _MOST = 100.0
 
 
 @dataclass(frozen=True, eq=False)
-class CostBySegment:
+class CostBySegment(Framed):
     """Costs by segment; made by `cost_by`.
 
     Attributes

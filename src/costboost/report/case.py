@@ -31,8 +31,9 @@ from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import of_length, position, positions, positive_code
 from costboost.decisions import cheapest, expected_cost
+from costboost.decisions.arrays import column_of
 from costboost.decisions.solve import by_saving
-from costboost.estimator import CostSensitiveClassifier, column_of
+from costboost.estimator import CostSensitiveClassifier
 
 # Names that the report gives to its own rules.
 OWN_NAMES = ("The model", "Threshold 0.5", "Most likely class")
