@@ -12,7 +12,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -20,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -293,15 +291,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """Say it once when one decision is made for every training row."""
         if decisions.min() < decisions.max():
             return
-        matrix = self.cost_matrix_
-        reduced = matrix - matrix.min(axis=1, keepdims=True)
-        paid = reduced[reduced > 0]
         remedy = remedy[0].upper() + remedy[1:]
-        if (
-            not same_labels(self.decisions_, self.classes_)
-            or (np.diag(reduced) > 0).any()
-            or (paid.size and paid.min() < paid.max())
-        ):  # the costs say more than "every mistake costs the same"
+        if not np.array_equal(self.cost_matrix_, 1.0 - np.eye(len(self.classes_))):
             remedy = f"Is the cost ratio meant to be so high? Look at cost_matrix_. {remedy}"
         label = self.decisions_.tolist()[int(decisions[0])]
         warnings.warn(
@@ -433,23 +424,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """
         answer = self._answer(X, costs, proba=False)
         return answer.costs.decisions[answer.codes]
-
-    @available_if(lambda model: hasattr(model, "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A column per class, in the order of ``classes_``; -inf for a probability of 0.
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
 
     def predict_cost(self, X: Any, *, costs: Any = None) -> Floats:
         """The expected cost of every decision on each row.
@@ -750,19 +724,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
         codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
         return None if reader.are_prices(scenarios(given).expected, codes) else costs
-
-    # -- notebooks ------------------------------------------------------------------------------
-
-    @property
-    def _repr_html_(self) -> Callable[[], str]:
-        """scikit-learn's diagram, and the costs of a fitted classifier in words."""
-        diagram = super()._repr_html_
-        words = f"<pre>{escape(str(self.costs_))}</pre>" if hasattr(self, "costs_") else ""
-        return lambda: str(diagram()) + words
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        found: dict[str, str] = super()._repr_mimebundle_(**options)
-        return found | ({"text/html": self._repr_html_()} if "text/html" in found else {})
 
     # -- reports and files ----------------------------------------------------------------------
 

@@ -82,13 +82,8 @@ def test_attributes_of_both():
             _ = model.n_classes_
         model.fit(ROWS, LABELS)
         assert model.n_classes_ == 2
-        np.testing.assert_array_equal(
-            model.predict_log_proba(ROWS), np.log(model.predict_proba(ROWS))
-        )
         assert model.feature_importances_.shape == (3,)
         assert model.feature_importances_.argmin() == 2
     linear = MinCostClassifier(LogisticRegression()).fit(ROWS, LABELS)
     with pytest.raises(AttributeError, match="LogisticRegression does not"):
         _ = linear.feature_importances_
-    learned = CostBoostClassifier(loss="gll")
-    assert not hasattr(learned, "predict_log_proba")
