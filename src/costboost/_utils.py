@@ -336,41 +336,6 @@ def dot(weights: Floats, values: Floats) -> float:
 
 # -- progress of a fit: a bar in a terminal, plain lines elsewhere, by rich ------------------------
 
-# Where there is no terminal, a fit prints so many lines.
-_PLAIN_LINES = 10
-
-
-@contextmanager
-def round_progress(
-    title: str, n_rounds: int, verbose: int
-) -> Iterator[Callable[[int, int, Any, float | None], None] | None]:
-    """A callback for the boosting loop: silent at 0, a bar at 1, a line per round above."""
-    # Without a terminal, 1 prints about ten lines instead of a bar.
-    if verbose == 0:
-        yield None
-        return
-    with progress_bar() as bar:
-        is_plain = not bar.console.is_terminal
-        task = bar.add_task(title, total=n_rounds, state="", visible=not is_plain)
-        done = 0
-
-        def say(text: str) -> None:
-            bar.console.print(text, soft_wrap=True, highlight=False)
-
-        def show(t: int, n_rounds: int, alpha: Any, loss: float | None) -> None:
-            nonlocal done
-            done = t
-            state = f"vote {alpha:.3g}" + ("" if loss is None else f" loss {loss:.4g}")
-            bar.update(task, completed=t, state=state)
-            if verbose > 1 or (is_plain and t % max(1, n_rounds // _PLAIN_LINES) == 0):
-                say(f"{title} round {t}/{n_rounds}: {state}")
-
-        yield show
-        # The bar ends at 100 %, also after fewer rounds.
-        bar.update(task, completed=done, total=max(done, 1))
-        if done < n_rounds and (is_plain or verbose > 1):
-            say(f"{title}: stopped after {done} of {n_rounds} rounds")
-
 
 def progress_bar() -> Bar:
     """A bar with counts, the time left and a field ``state``, no wider than 80 columns."""

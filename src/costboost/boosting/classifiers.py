@@ -36,7 +36,6 @@ from costboost._utils import (
     fit_at_once,
     integer,
     one_of,
-    round_progress,
     share,
 )
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Watched, boost
@@ -99,7 +98,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         Number of threads. None uses one below 10,000 rows; above, it uses the cores that the
         process may use, and no more than ``OMP_NUM_THREADS``. -1 uses all cores.
     verbose : int, default=0
-        1 shows a progress bar (plain lines where there is no terminal), 2 prints every round.
+        1 prints about ten lines, 2 one for every round.
     columns : mapping of name to kind or None, default=None
         What columns of a table are, where it is not what they look like: ``"number"``,
         ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
@@ -302,16 +301,16 @@ class BoostingClassifier(CostSensitiveClassifier):
             watched = self._watched(matrix[held], known.take(held), weights[held])
 
         def listener(number: int, vote: Any, loss: float | None, cost: float | None) -> bool:
-            if progress is not None:
-                progress(number, self.n_estimators, vote, loss)
+            if shown and number % (1 if shown > 1 else max(1, self.n_estimators // 10)) == 0:
+                of_loss = "" if loss is None else f" loss {loss:.4g}"
+                print(f"{owner} round {number}/{self.n_estimators}: vote {vote:.3g}{of_loss}")
             told: dict[str, Any] = {"train_loss": loss, f"{name}_cost": cost}
             return tell(callbacks, Round("decision", 1, 1, number, self.n_estimators, **told))
 
         problem = self._problem(known.in_range(used), weights, used)
         rows = matrix if used.all() else matrix[used]
         shown = 0 if self._draw else int(self.verbose)  # joblib shows how far samples are
-        with round_progress(owner, self.n_estimators, shown) as progress:
-            F, stop = self._run(problem, rows, rng, watched, listener)
+        F, stop = self._run(problem, rows, rng, watched, listener)
         if self.n_iter_:
             self._warn_if_collapsed(self._decide(F), stacklevel=5)
         else:
