@@ -174,10 +174,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             if y.shape != (matrix.shape[0],):
                 n = matrix.shape[0]
                 raise ValueError(f"y must have shape ({n},), a label per row of X; got {y.shape}.")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        is_binary = not get_tags(self).classifier_tags.multi_class
-        check_classes(self.classes_, owner, binary=is_binary)
+        codes = learn_classes(self, y)
         return as_csr(matrix) if is_sparse(matrix) else matrix, y, codes
 
     def _learn_columns(self, seen: Mapping[Any, Seen], target: str) -> Columns:
@@ -907,6 +904,15 @@ def _located(
         raise ValueError(
             f"{text.rstrip('.')}. The first is in column {name} on row {row}."
         ) from None
+
+
+def learn_classes(classifier: Any, y: AnyArray) -> Ints:
+    """Set ``classes_``; returns the index of each row's label among them."""
+    check_classification_targets(y)
+    classifier.classes_, codes = np.unique(y, return_inverse=True)
+    is_binary = not get_tags(classifier).classifier_tags.multi_class
+    check_classes(classifier.classes_, type(classifier).__name__, binary=is_binary)
+    return codes
 
 
 def read_eval_set(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,21 +24,19 @@ METRICS: dict[str, tuple[Callable[..., float], float]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class CostScorer(BaseEstimator):  # type: ignore[misc]
     """A scorer that counts money; made by `make_cost_scorer`."""
 
     # sample_weight and costs are routed; the estimator is not metadata.
     __metadata_request__score: ClassVar[dict[str, str]] = {"estimator": UNUSED}
 
-    def __init__(
-        self, metric: str, cost_matrix: Any, labels: Any, decisions: Any, positive: Any, costs: Any
-    ) -> None:
-        self.metric = metric
-        self.cost_matrix = cost_matrix
-        self.costs = costs
-        self.labels = labels
-        self.decisions = decisions
-        self.positive = positive
+    metric: str
+    cost_matrix: Any
+    labels: Any
+    decisions: Any
+    positive: Any
+    costs: Any
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, **routed: Any) -> float:
         """Score a fitted classifier, as scikit-learn calls scorers."""

@@ -18,7 +18,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from costboost._threads import n_threads
@@ -29,7 +28,6 @@ from costboost._utils import (
     FOLDS,
     N_JOBS,
     Constraint,
-    check_classes,
     check_parameters,
     check_weights,
     checked_labels,
@@ -38,7 +36,7 @@ from costboost._utils import (
 )
 from costboost.columns.raw import check_table
 from costboost.errors import CollapseWarning
-from costboost.estimator import CostSensitiveClassifier
+from costboost.estimator import CostSensitiveClassifier, learn_classes
 
 Calibration = Literal["sigmoid", "isotonic"]
 
@@ -320,12 +318,8 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
     validate_data(classifier, X, skip_check_array=True)
     labels: AnyArray = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
     X, labels = indexable(X, labels)
-    classifier.classes_, codes = np.unique(labels, return_inverse=True)
-    is_binary = not get_tags(classifier).classifier_tags.multi_class
-    check_classes(classifier.classes_, owner, binary=is_binary)
-    return X, labels, codes
+    return X, labels, learn_classes(classifier, labels)
 
 
 def check_features(classifier: Any, X: Any) -> Any:
