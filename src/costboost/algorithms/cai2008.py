@@ -132,7 +132,6 @@ class GradientCSBClassifier(BoostingClassifier):
             a, b = named.coefficients(problem.y, problem.c)
         else:
             w0, a, b = self._own(problem)
-        b = np.broadcast_to(b, a.shape)
         return ExponentialDescent(w0, a, b, learning_rate=self.learning_rate)
 
     def _own(self, problem: BinaryProblem) -> tuple[Floats, Floats, Floats]:

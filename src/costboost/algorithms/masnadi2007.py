@@ -88,10 +88,9 @@ class CSAdaBoostClassifier(BoostingClassifier):
         return ExponentialDescent(
             problem.initial_weights(self._init),
             problem.c * problem.y,
-            np.zeros_like(problem.c),
             learning_rate=self.learning_rate,
             criterion=JointVotes(*problem.mean_pair) if joint else None,
-            row_weights=(lambda w: w) if joint else None,
+            factor=1.0 if joint else None,
         )
 
 
@@ -155,10 +154,9 @@ class CSRealBoostClassifier(BoostingClassifier):
         return ExponentialDescent(
             problem.initial_weights(self._init),
             problem.c * problem.y,
-            np.zeros_like(problem.c),
             learning_rate=self.learning_rate,
             criterion=LogRatio(C1, C2, smoothing),
-            row_weights=lambda w: w * relative_cost,
+            factor=relative_cost,
             line_search=problem.pair is None,
         )
 

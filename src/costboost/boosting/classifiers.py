@@ -307,7 +307,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             told: dict[str, Any] = {"train_loss": loss, f"{name}_cost": cost}
             return tell(callbacks, Round("decision", 1, 1, number, self.n_estimators, **told))
 
-        problem = self._problem(known.in_range(used), weights, used)
+        problem = self._problem(known.in_range(used).take(used), weights[used])
         rows = matrix if used.all() else matrix[used]
         shown = 0 if self._draw else int(self.verbose)  # joblib shows how far samples are
         F, stop = self._run(problem, rows, rng, watched, listener)
@@ -334,13 +334,13 @@ class BoostingClassifier(CostSensitiveClassifier):
         patience = self.n_iter_no_change if self.early_stopping else None
         return Watched(X, cost, patience)
 
-    def _problem(self, costs: Costs, weights: Floats, used: Bools) -> Any:
+    def _problem(self, costs: Costs, weights: Floats) -> Any:
         """Labels, costs and weights of the used rows, as the algorithm sees them."""
         if self._is_binary:
-            binary = BinaryProblem.from_costs(costs, weights).take(used)
+            binary = BinaryProblem.from_costs(costs, weights)
             self._cost_pair = binary.mean_pair
             return binary
-        problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
+        problem = MulticlassProblem(costs.labels, costs.reduced, weights)
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
         return problem

@@ -128,32 +128,29 @@ class ExponentialDescent(Scheme):
         self,
         weights: Floats,  # any positive multiple of w⁰
         a: Floats,
-        b: Floats,
+        b: Floats | float = 0.0,
         *,
         learning_rate: float = 1.0,
         criterion: Criterion | None = None,
-        row_weights: Callable[[Floats], Floats] | None = None,  # w -> those of the learner, |w a|
+        factor: Floats | float | None = None,  # of w in the weights of the learner; None is |a|
         line_search: bool = True,  # False for rules that are the minimising step (RealBoost)
     ) -> None:
         self.F = np.zeros_like(weights)
         self._log_total = math.log(weights.sum())
         self._w = weights / weights.sum()
-        self._a, self._b = a, b
+        self._a, self._b = a, np.broadcast_to(b, a.shape)
         self._labels = np.where(a < 0, -1.0, 1.0)
         self._magnitude = np.abs(a)
         self._learning_rate = learning_rate
         self._criterion = criterion or Votes()
-        self._row_weights = row_weights or self._gradient_weights
+        self._factor = self._magnitude if factor is None else factor
         self._line_search = line_search
         votes = line_search and isinstance(self._criterion, Votes)
-        self._kinds = _row_kinds(a, b) if votes else None
-
-    def _gradient_weights(self, w: Floats) -> Floats:
-        return w * self._magnitude
+        self._kinds = _row_kinds(a, self._b) if votes else None
 
     def aim(self) -> Aim | None:
         """The descent direction."""
-        weights = self._row_weights(self._w)
+        weights = self._w * self._factor
         if not weights.sum() > _SMALLEST_TOTAL:
             return None
         return Aim(self._labels, weights, self._criterion)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from costboost._typing import Bools, Floats
+from costboost._typing import Floats
 from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, SidedVote, Step
 from costboost.costs import Costs
@@ -57,13 +57,6 @@ class BinaryProblem:
             known = (miss > 0) & (alarm > 0)
             C1, C2 = np.where(known, miss, C1), np.where(known, alarm, C2)
         return cls(y, c, sample_weight, None, (C1, C2))
-
-    def take(self, used: Bools) -> BinaryProblem:
-        """The problem of some of the rows."""
-        C1, C2 = (part[used] if part.ndim else part for part in self.both)
-        return BinaryProblem(
-            self.y[used], self.c[used], self.sample_weight[used], self.pair, (C1, C2)
-        )
 
     @cached_property
     def mean_pair(self) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import lightgbm as lgb
@@ -168,36 +168,24 @@ class Tree(Learner):
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
         """Write α·h into the leaves: the sum of the trees is the score."""
-        booster = self._booster
-        if booster.num_trees() == 0:
+        grown = [rule[0] for rule in rules if not isinstance(rule, ConstantRule)]
+        if not grown:
             return super().ensemble(rules, votes)
-        # Constant rules are carried by the first tree, so that the booster is the whole sum.
-        offset = 0.0
-        grown: dict[int, tuple[Any, Any, Any]] = {}  # criterion, outputs and vote of a tree
+        trees = from_lightgbm(self._booster).picked(np.array(grown))
+        means = np.split(trees.values, np.cumsum(trees.sizes + 1)[:-1])
+        base, tables, leaves = 0.0, list[Floats](), list[Floats]()  # tree by tree
         for rule, vote in zip(rules, votes, strict=True):
             if isinstance(rule, ConstantRule):
-                offset += float(voted(vote, np.array(rule.value)))
+                base += float(voted(vote, np.array(rule.value)))
             else:
-                grown[rule[0]] = (*rule[1:], vote)
-        while booster.num_trees() > 1 and booster.num_trees() - 1 not in grown:
-            booster.rollback_one_iter()
-
-        tables: dict[int, Floats] = {}  # the output of every leaf, tree by tree
-        for index in range(booster.num_trees()):
-            means = _leaf_means(booster, index)
-            leaves = np.full_like(means, offset if index == 0 else 0.0)
-            if index in grown:
-                criterion, outputs, vote = grown[index]
-                tables[index] = criterion.of_mean(means) if outputs is None else outputs
-                leaves += voted(vote, tables[index])
-            for leaf, output in enumerate(leaves):
-                booster.set_leaf_output(index, leaf, float(output))
-
-        trees = from_lightgbm(booster)
-        finished = [
-            rule if isinstance(rule, ConstantRule) else TreeRule(trees, rule[0], tables[rule[0]])
-            for rule in rules
-        ]
+                _, criterion, outputs = rule
+                if outputs is None:
+                    outputs = criterion.of_mean(means[len(tables)])
+                tables.append(outputs)
+                leaves.append(voted(vote, outputs))
+        trees = replace(trees, base=np.array([base]), values=np.concatenate(leaves))
+        made = (TreeRule(trees, index, outputs) for index, outputs in enumerate(tables))
+        finished = [rule if isinstance(rule, ConstantRule) else next(made) for rule in rules]
         return TreeEnsemble(finished, votes, trees, self._n_threads)
 
 
@@ -247,6 +235,4 @@ class TreeEnsemble(Ensemble):
 
     def decision_function(self, X: AnyArray) -> Floats:
         """F after the last round, in one pass."""
-        if not self.rules:
-            return np.zeros(X.shape[0])
         return self.trees.scores(X, n_threads(self.n_threads))

@@ -94,7 +94,6 @@ class Loss(ABC):
         """
         return 1 if self.is_binary else n_decisions
 
-    @abstractmethod
     def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
         """Raw scores in the shape that the loss reads.
 
@@ -105,6 +104,16 @@ class Loss(ABC):
         owner : str
             Function that error messages name.
         """
+        F = np.asarray(scores)
+        if self.is_binary and F.ndim == 2 and F.shape[1] == 1:
+            F = F[:, 0]
+        if F.ndim != (1 if self.is_binary else 2) or F.shape[1:] == (1,):
+            needed = "one score per row" if self.is_binary else "a score per class, (n, k)"
+            raise ValueError(
+                f"{owner} with the loss {self!r} needs {needed}, got scores of shape {F.shape}. "
+                "Set num_class, or use a loss for as many classes."
+            )
+        return F
 
     @abstractmethod
     def check_costs(self, matrix: Floats, owner: str) -> None:
@@ -167,18 +176,6 @@ class BinaryLoss(Loss):
     @abstractmethod
     def minimiser(self, p: Floats, C: CostPair) -> Floats:
         """The score that minimises the expected loss when P(+|x) = ``p``."""
-
-    def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
-        """Raw scores, (n,)."""
-        F = np.asarray(scores)
-        if F.ndim == 2 and F.shape[1] == 1:
-            F = F[:, 0]
-        if F.ndim != 1:
-            raise ValueError(
-                f"{owner} with the binary loss {self!r} needs one score per row, got scores of "
-                f"shape {F.shape}. For more classes use a multi-class loss, such as 'gll'."
-            )
-        return F
 
     def check_costs(self, matrix: Floats, owner: str) -> None:
         """Refuse costs under which a miss or a false alarm costs nothing."""

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from costboost._typing import AnyArray, Floats, Ints
@@ -144,16 +143,6 @@ class MulticlassLoss(Loss):
 
         slope = np.einsum("nk,k->n", self.gradient(y, F, C), directions)
         return Coordinate(self.value(y, F, C), slope, along)
-
-    def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
-        """Raw scores, (n, k)."""
-        F = np.asarray(scores)
-        if F.ndim != 2 or F.shape[1] < 2:
-            raise ValueError(
-                f"{owner} with the multi-class loss {self!r} needs a score per class, (n, k), got "
-                f"scores of shape {F.shape}. Set num_class, or use a binary loss."
-            )
-        return F
 
     def check_costs(self, matrix: Floats, owner: str) -> None:
         """Refuse costs under which one decision is the cheapest for every truth and row."""
