@@ -65,8 +65,6 @@ FIT_ERRORS = {
     f"{FRAUD} --cost fn=amount+hour --cost fp=5 --exclude hour": "exclude all of them or none",
     f"{GOOD} --time-column country": "must hold dates such as",
     f"{GOOD} --delimiter ';'": "It looks like comma",
-    f"{GOOD} --out-of-core --refit": "--refit cannot be used when training from disk",
-    f"{GOOD} --out-of-core --algorithm AdaC2": "Only CostBoost trains from disk, not AdaC2",
 }
 
 

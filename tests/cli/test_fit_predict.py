@@ -14,8 +14,6 @@ from sklearn.model_selection import train_test_split
 
 from cli.conftest import COSTS, SMALL, World, payments, run, words
 from costboost import AdaC2Classifier, CostBoostClassifier
-from costboost.cli import fit as fitting
-from costboost.columns import open_source
 from costboost.errors import ColumnWarning
 from costboost.files import load
 from costboost.metrics import total_cost
@@ -193,35 +191,3 @@ def test_excluded_columns_other_algorithms_weights_and_refit(world: World, tmp_p
     with pytest.warns(ColumnWarning):
         plain.fit(X, y, np.arange(700.0) % 3 + 1)
     assert load(model).decision_function(X).tolist() == plain.decision_function(X).tolist()
-
-
-def test_a_file_larger_than_memory(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("xgboost")
-    source = open_source(world.train)
-    monkeypatch.setattr(fitting, "memory", lambda: 100.0 * source.size)
-    assert not fitting.is_too_large(source)
-    monkeypatch.setattr(fitting, "memory", lambda: 2.0 * source.size)
-    assert fitting.is_too_large(source)
-    command = ("fit", world.train, *COSTS, "--set", "n_estimators=10", "--set", "n_jobs=1",
-               "--exclude", "abroad", "--column", "shop=category", "--json")  # fmt: skip
-    model, out = tmp_path / "m.costboost", tmp_path / "out.csv"
-    found = json.loads(run(*command, "-o", model).stdout)
-    assert found["rows"] == 700
-    assert 80 < found["held_out"]["rows"] < 210
-    assert found["held_out"]["measured_rows"] == found["held_out"]["rows"]
-    monkeypatch.setattr(fitting, "MOST_TEST_ROWS", 50)
-    few = json.loads(run(*command, "-o", tmp_path / "few.costboost").stdout)["held_out"]
-    assert few["rows"] == found["held_out"]["rows"] and 25 <= few["measured_rows"] <= 50
-    fitted = load(model)
-    assert fitted.engine == "xgboost"
-    run("predict", model, world.train, "-o", out)
-    X = pd.read_csv(world.train)
-    assert pd.read_csv(out)["decision"].tolist() == fitted.predict(X).tolist()
-    late = tmp_path / "late.csv"  # a class that the first rows do not have; weights
-    X.assign(w=1 + 99 * (X["fraud"] == "yes")).sort_values("fraud").to_csv(late, index=False)
-    monkeypatch.setattr(fitting, "SAMPLE", 100)
-    run("fit", late, *command[2:], "--weight-column", "w", "-o", tmp_path / "late.costboost")
-    more = load(tmp_path / "late.costboost").predict_proba(X)[:, 1].mean()
-    assert more > 2 * fitted.predict_proba(X)[:, 1].mean()

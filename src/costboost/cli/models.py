@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from costboost.report import Case
     from costboost.report.headline import Headline
 
-FLAGSHIP = "CostBoost"
-
 
 # --- by name -----------------------------------------------------------------------------------
 

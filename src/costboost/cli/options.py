@@ -211,9 +211,8 @@ class LearnerOptions:
     setting: list[str] | None = SETTINGS
     seed: int = SEED
 
-    def make(self, problem: CostProblem, **settings: Any) -> Any:
-        """An unfitted classifier; what was typed wins over ``settings``."""
+    def make(self, problem: CostProblem) -> Any:
+        """An unfitted classifier."""
         from costboost.cli.models import make_model, read_settings
 
-        chosen = {**settings, **read_settings(self.setting)}
-        return make_model(self.algorithm, problem, chosen, seed=self.seed)
+        return make_model(self.algorithm, problem, read_settings(self.setting), seed=self.seed)

@@ -16,7 +16,6 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.options import ProblemOptions, assigned, listed
 from costboost.columns import Columns, TableError, open_source, unknown_column
 from costboost.columns.columns import look
-from costboost.columns.files import reading
 from costboost.columns.raw import as_texts, open_column
 from costboost.costs.forms import Reader, columns_of, expressions_in
 
@@ -61,29 +60,20 @@ class CostProblem:
         return model.fit(self.X.drop(target), pd.Series(self.y, name=target), self.weights)
 
 
-def read_problem(asked: ProblemOptions, first: int | None = None) -> CostProblem:
-    """Read a file, or its first rows, and find out what its columns hold."""
-    import polars as pl
-
+def read_problem(asked: ProblemOptions) -> CostProblem:
+    """Read a file, and find out what its columns hold."""
     source, target = asked.open(), asked.target
     entries = typed_costs(asked.cost or (), asked.cost_matrix)
     costed = columns_of(entries)
     _check_names(asked, source.columns(), costed, source.name)
-    if first is None:
-        frame = source.read()
-        distinct = frame[target]
-    else:  # the classes are those of all rows
-        with reading(source.name):
-            frame = source.scan().head(first).collect()
-            distinct = source.scan().select(pl.col(target).unique()).collect().to_series()
+    frame = source.read()
     is_known, notes = has_label(frame[target]), []
     if not is_known.all():
-        n = f"{(~is_known).sum():,} rows" if first is None else "Rows"
-        notes.append(f"{n} without a value for {target} are left out.")
+        notes.append(f"{(~is_known).sum():,} rows without a value for {target} are left out.")
         frame = frame.filter(is_known)
     if not frame.height:
         raise TableError(f"{source.name}: no row has a value for the target {target!r}.")
-    classes = sorted({*label_names(distinct).values()})
+    classes = sorted({*label_names(frame[target]).values()})
     _check_target(classes, frame.height, target, source.name)
     form, positive = read_costs(entries, classes, asked.positive, target)
     if form is None:
