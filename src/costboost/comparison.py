@@ -67,7 +67,7 @@ OWNER = "costboost.compare"
 TIE = 0.001
 """Scores closer than this are called equal."""
 LEVEL = 0.05
-Key = tuple[str, str, float, str]  # data, split, share of the training rows, method
+Key = tuple[str, str, str]  # data, split, method
 _PACKAGES = ("costboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "catboost")
 
 
@@ -155,8 +155,6 @@ def compare(
     sample_weight: Any = None,
     groups: Any = None,
     columns: Mapping[str, str] | Columns | None = None,
-    train_sizes: Sequence[float] = (1.0,),
-    staged: bool = False,
     n_jobs: int | None = None,
     random_state: int = 0,
     results: str | os.PathLike[str] | None = None,
@@ -197,10 +195,6 @@ def compare(
         Weights of the rows, and groups that folds keep together; for one data set.
     columns : mapping of name to kind, or Columns, optional
         What columns are, as in `CostBoostClassifier`.
-    train_sizes : sequence of float, default=(1.0,)
-        Shares of the training rows to train on, for the curve of cost by training size.
-    staged : bool, default=False
-        Whether to measure the cost after each round of classifiers that have ``staged_predict``.
     n_jobs : int or None, default=None
         Processes of joblib.
     random_state : int, default=0
@@ -246,10 +240,9 @@ def compare(
     failures: dict[str, str] = {}
     tasks: dict[Key, tuple[Any, ...]] = {}
     found: dict[Key, Any] = {}
-    labels = dict.fromkeys(split for table in tables.values() for split in table.pairs)
-    for key in product(tables, labels, map(float, train_sizes), methods):
-        if key[1] in tables[key[0]].pairs:
-            task = (tables[key[0]], *key[1:3], methods[key[3]], staged, random_state)
+    for name, table in tables.items():
+        for split, method in product(table.pairs, methods):
+            key, task = (name, split, method), (table, split, methods[method], random_state)
             found[key] = kept.get(key, _about(*task))
             if found[key] is None:
                 tasks[key] = task
@@ -258,9 +251,9 @@ def compare(
         bar.disable, bar.live.transient = bar.disable or not progress, True
         line = bar.add_task("compare", total=len(tasks), state="")
         for key, row in run(delayed(_measured)(key, *task) for key, task in tasks.items()):
-            bar.update(line, advance=1, state=f"{key[3]}, {key[0]}")
+            bar.update(line, advance=1, state=f"{key[2]}, {key[0]}")
             if "error" in row:
-                failures.setdefault(key[3], row["error"])
+                failures.setdefault(key[2], row["error"])
             else:
                 found[key] = row
                 kept.put(key, _about(*tasks[key]), row)
@@ -397,15 +390,13 @@ def _pairs(table: Table, splits: Any, groups: Any, seed: int) -> Iterator[tuple[
 
 
 def _measured(
-    key: Key, table: Table, split: str, size: float, method: Any, staged: bool, seed: int
+    key: Key, table: Table, split: str, method: Any, seed: int
 ) -> tuple[Key, dict[str, Any]]:
     """What a method decides on the test rows of a split, or why it cannot."""
     train, test = table.pairs[split]
-    if size < 1.0:
-        train = _share(table.y, train, size, seed)
     with warnings.catch_warnings(action="ignore"):
         try:
-            codes, facts = decide(method, table, train, test, seed, staged)
+            codes, facts = decide(method, table, train, test, seed)
         except MemoryError:
             raise
         except Exception as error:
@@ -414,33 +405,23 @@ def _measured(
     return key, {"decided": codes.tolist(), "n_train": len(train), "n_test": len(test), **facts}
 
 
-def _about(
-    table: Table, split: str, size: float, method: Any, staged: bool, seed: int
-) -> dict[str, Any]:
+def _about(table: Table, split: str, method: Any, seed: int) -> dict[str, Any]:
     """What a finished row depends on."""
     name = repr(method) if hasattr(method, "fit") else getattr(method, "__name__", "function")
     rows = fingerprint(*table.pairs[split])[:16]
-    known = {"split": rows, "method": name, "staged": staged, "seed": seed}
+    known = {"split": rows, "method": name, "seed": seed}
     return {**table.prints, **known, "versions": installed(*_PACKAGES)}
 
 
-def _share(y: AnyArray, train: Ints, size: float, seed: int) -> Ints:
-    """A share of each class, at least two rows."""
-    rng = np.random.default_rng(seed)
-    parts = [rng.permutation(train[y[train] == label]) for label in np.unique(y[train])]
-    return np.sort(np.concatenate([p[: max(2, round(size * len(p)))] for p in parts]))
-
-
 def decide(
-    method: Any, table: Table, train: Ints, test: Ints, seed: int, staged: bool = False
+    method: Any, table: Table, train: Ints, test: Ints, seed: int
 ) -> tuple[Ints, dict[str, Any]]:
     """Train a method; its decisions on the test rows, as codes, and what else is worth keeping."""
     fold, start = table.fold(train, test, seed), processor_seconds()
-    judged = table.known.take(test)
 
     def coded(labels: Any) -> Ints:
         place = ("decisions", "decisions", "a method", len(test))
-        return positions(np.ravel(labels), judged.decisions, *place)
+        return positions(np.ravel(labels), table.known.decisions, *place)
 
     if not hasattr(method, "fit"):
         said = method(fold)
@@ -482,9 +463,6 @@ def decide(
         facts["rounds"] = int(rounds)
     if hasattr(model, "estimated_score_"):
         facts["estimated"] = [float(value) for value in model.estimated_score_]
-    if staged and takes_costs and hasattr(model, "staged_predict"):
-        stages = model.staged_predict(tested)
-        facts["by_round"] = [float(judged.paid(coded(one)).mean()) for one in stages]
     return coded(labels), facts
 
 
@@ -587,7 +565,7 @@ class Comparison:
     methods : list of str
         The methods that were measured, in the order given.
     rows : list of dict
-        A row per data set, split, size of the training set and method: ``mean_cost``;
+        A row per data set, split and method: ``mean_cost``;
         ``savings``, 1 - cost / cost of the best constant decision (NaN where that is not defined);
         ``score``, the share of the avoidable cost; your ``metrics``; processor seconds of training
         and of deciding; numbers of rows and rounds.
@@ -606,7 +584,7 @@ class Comparison:
         metrics: Mapping[str, Callable[[Any, Any], float]],
     ) -> None:
         self.failures, self._tables, self._found = dict(failures), dict(tables), dict(found)
-        self.methods = [name for name in methods if any(key[3] == name for key in found)]
+        self.methods = [name for name in methods if any(key[2] == name for key in found)]
         if not self.methods:
             said = "; ".join(f"{name}: {why}" for name, why in failures.items())
             raise ValueError(f"No method could be measured: {said}")
@@ -619,7 +597,7 @@ class Comparison:
         weights = None if weights is None else weights[rows]
         truth, decided = table.y[rows], known.decisions[codes]
         return {
-            **dict(zip(("data", "split", "train_size", "method"), key, strict=True)),
+            **dict(zip(("data", "split", "method"), key, strict=True)),
             "mean_cost": float(np.average(known.paid(codes), weights=weights)),
             "savings": _savings(known, codes, weights),
             "score": known.avoidable_share(codes, weights),
@@ -645,18 +623,13 @@ class Comparison:
         pandas.DataFrame
             The means. Of a single data set, a row per split.
         """
-        whole = self._whole()
-        wide = whole.pivot_table(index=["data", "split"], columns="method", values=measure)
+        keys: Any = {"index": ["data", "split"], "columns": "method"}
+        wide = self.to_frame().pivot_table(**keys, values=measure)
         wide = wide.reindex(columns=self.methods)
         if len(self._tables) == 1:
             return wide.droplevel("data")
         means = wide.groupby(level="data", sort=False)
         return means.mean().where(means.count().eq(means.size(), axis=0))
-
-    def _whole(self) -> pd.DataFrame:
-        """The rows of all training rows."""
-        frame: Any = self.to_frame()
-        return frame.query("train_size == train_size.max()")  # type: ignore[no-any-return]
 
     def table(self) -> pd.DataFrame:
         """A line per method: mean rank, savings, score, cost and processor seconds.
@@ -669,8 +642,7 @@ class Comparison:
         pandas.DataFrame
             The table, the best rank first.
         """
-        whole = self._whole()
-        means = whole.groupby("method", sort=False)
+        means = self.to_frame().groupby("method", sort=False)
         found = means[["savings", "score"]].mean()
         if len(self._tables) == 1:
             found["mean_cost"] = means["mean_cost"].mean()
@@ -696,23 +668,6 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return str(self.table().round(4).to_html())
-
-    def to_latex(self) -> str:
-        """The table of `table` as a LaTeX tabular.
-
-        Returns
-        -------
-        str
-            The tabular, for the package booktabs.
-        """
-        table: Any = self.table()
-        signs = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"})
-        lines = [["method", *table], *([name, *(f"{value:.3f}" for value in row)]
-                 for name, row in zip(table.index, table.to_numpy(), strict=True))]  # fmt: skip
-        head, *body = (" & ".join(cell.translate(signs) for cell in line) for line in lines)
-        rules = [rf"\begin{{tabular}}{{l{'r' * table.shape[1]}}}", r"\toprule"]
-        text = "\n".join([*rules, rf"{head} \\", r"\midrule", *(rf"{one} \\" for one in body)])
-        return f"{text}\n\\bottomrule\n\\end{{tabular}}"
 
     # -- tests ----------------------------------------------------------------------------------
 
@@ -760,7 +715,7 @@ class Comparison:
             95 % interval and ``p``, by Nadeau and Bengio's corrected t-test over the splits, and
             ``p_holm``, corrected for the number of data sets.
         """
-        return duel(self._whole(), ours, theirs)
+        return duel(self.to_frame(), ours, theirs)
 
     def against(self, ours: str | None = None) -> pd.DataFrame:
         """One method against each of the others.
@@ -834,7 +789,7 @@ class Comparison:
         weights = np.ones(len(tested)) if table.weights is None else table.weights[tested]
         for name in self.methods:
             if name not in self.failures:
-                keys = [(table.name, split, 1.0, name) for split in table.pairs]
+                keys = [(table.name, split, name) for split in table.pairs]
                 decided = np.concatenate([self._found[key]["decided"] for key in keys])
                 yield name, (costs, decided, weights)
 
@@ -845,10 +800,9 @@ class Comparison:
 
         Parameters
         ----------
-        kind : {"ranks", "cost", "rounds", "sizes"}, default="ranks"
-            Mean ranks with Nemenyi's critical difference; total cost on one data set with
-            intervals; score by number of boosting rounds (of one data set, the mean cost), which
-            needs ``staged=True``; score by number of training rows, which needs ``train_sizes``.
+        kind : {"ranks", "cost"}, default="ranks"
+            Mean ranks with Nemenyi's critical difference; or total cost on one data set with
+            intervals.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -864,26 +818,7 @@ class Comparison:
             return draw.ranks(self.ranks(), gap, len(self.scores()), self.friedman(), ax)
         if kind == "cost":
             return draw.standings(self.standings(), ax)
-        if kind == "rounds":
-            curves = self._by_round()
-            return draw.lines(curves, "boosting rounds", "mean cost of a held-out row", ax)
-        if kind == "sizes":
-            by_size: Any = self.to_frame().groupby(["method", "train_size"])
-            means = by_size[["n_train", "score"]].mean()
-            curves = {name: (means["n_train"][name], means["score"][name]) for name in self.methods}
-            return draw.lines(curves, "training rows", "share of the avoidable cost saved", ax)
-        raise invalid("kind", "plot", f"must be ranks, cost, rounds or sizes; got {kind!r}.")
-
-    def _by_round(self) -> dict[str, tuple[Any, Any]]:
-        """Mean cost after each round, over all splits; a method that stopped keeps its last."""
-        whole: Any = self._whole()
-        if "by_round" not in whole:
-            raise ValueError("There are no costs by round. Call compare(..., staged=True).")
-        curves = {}
-        for name, parts in whole["by_round"].dropna().groupby(whole["method"], sort=False):
-            mean = type(whole)(parts.tolist()).ffill(axis=1).mean()
-            curves[name] = (mean.index + 1, mean)
-        return curves
+        raise invalid("kind", "plot", f"must be ranks or cost; got {kind!r}.")
 
 
 def duel(rows: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from costboost.plots._shared import INK, PALETTE, axes, line_looks, name_rows, tidy
+from costboost.plots._shared import INK, PALETTE, axes, name_rows, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,19 +42,4 @@ def standings(lines: Sequence[Any], ax: Axes | None = None) -> Axes:
         "total cost on held-out rows; lines: 95 % interval of the difference from the cheapest",
         fontsize=8,
     )
-    return ax
-
-
-def lines(
-    curves: Mapping[str, tuple[Any, Any]], x_name: str, y_name: str, ax: Axes | None = None
-) -> Axes:
-    """A line per method."""
-    ax = axes(ax)
-    tidy(ax)
-    for look, (name, (x, y)) in zip(line_looks(), curves.items(), strict=False):
-        marker = "o" if len(x) < 10 else None
-        ax.plot(x, y, linewidth=1.6, marker=marker, markersize=3.5, label=name, **look)
-    ax.set_xlabel(x_name)
-    ax.set_ylabel(y_name)
-    ax.legend(frameon=False)
     return ax
