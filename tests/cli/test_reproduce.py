@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
 from urllib.error import URLError
 
@@ -128,7 +127,7 @@ def test_a_combination_that_is_not_planned_is_refused(tmp_path):
     assert "has no such combination" in command("lozano2008", "table1", *arguments, code=2)
 
 
-@pytest.mark.parametrize("missing", ["pandas", "matplotlib", "costboost_papers"])
+@pytest.mark.parametrize("missing", ["pandas", "matplotlib"])
 def test_a_missing_extra_names_the_install(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     words = command("cao2013", code=2)
@@ -172,17 +171,3 @@ def test_rows_beside_the_pages_are_the_start_unless_fresh(toy, tmp_path):
     assert "toy table1: 0 tasks done now, 48 done earlier" in later
     fresh = command("toy", "table1", "--fresh", "--output", tmp_path / "fresh", *docs)
     assert "toy table1: 48 tasks done now, 0 done earlier" in fresh
-
-
-def test_the_list_needs_nothing_but_the_library():
-    """In a process of its own, where the packages of the extras cannot be imported."""
-    code = (
-        "import sys; sys.modules.update(dict.fromkeys(['pandas', 'matplotlib', 'polars']))\n"
-        "from costboost.cli import main; sys.argv = ['costboost', 'reproduce', *sys.argv[1:]]\n"
-        "main()"
-    )
-    call = [sys.executable, "-c", code]
-    listed = subprocess.run([*call, "--list"], capture_output=True, text=True, check=True)
-    assert "vanderschraelen2025" in listed.stdout
-    refused = subprocess.run([*call, "cai2008"], capture_output=True, text=True, check=False)
-    assert refused.returncode and "costboost[experiments]" in refused.stdout + refused.stderr

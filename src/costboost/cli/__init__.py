@@ -32,13 +32,19 @@ COMMANDS = {
     "demo": "Compare costboost with the usual alternatives, in money, on built-in data.",
     "reproduce": "Run a paper's table or figure again, and print our figures beside the paper's.",
 }
-MODULES = {"explain": "predict", "monitor": "report", "inspect": "report", "demo": "compare"}
+MODULES = {
+    "explain": "costboost.cli.predict",
+    "monitor": "costboost.cli.report",
+    "inspect": "costboost.cli.report",
+    "demo": "costboost.cli.compare",
+    "reproduce": "costboost_papers.reproduce",
+}
 """Where a command is, if not in the module of its name."""
 
 
 def load(name: str) -> Any:
     """Import a command."""
-    found = getattr(import_module(f"costboost.cli.{MODULES.get(name, name)}"), name)
+    found = getattr(import_module(MODULES.get(name, f"costboost.cli.{name}")), name)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False)
         alone.command(name)(found)
