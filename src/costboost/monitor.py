@@ -61,7 +61,7 @@ class Snapshot:
     Attributes
     ----------
     features : dict of str to array of shape (n,)
-        The columns.
+        The columns, without dates.
     proba : array of shape (n, k)
         Probability of each class.
     classes, decisions : arrays of shape (k,) and (d,)
@@ -163,18 +163,20 @@ def snapshot_of(
     Returns
     -------
     Snapshot
-        The snapshot, with the cheapest decisions.
+        The snapshot, with the decisions that the model takes.
     """
-    proba = np.asarray(model.predict_proba(X), dtype=np.float64)
     if cost_matrix is None and isinstance(model, CostSensitiveClassifier):
-        resolved = model._decision_costs(costs, len(proba), X)
+        answer, proba, _ = model._weighed_answer(X, costs, "snapshot_of")
+        known, codes = answer.costs, answer.codes
     else:
-        known = {"classes": model.classes_, "n_samples": len(proba), "X": X, "means": True}
-        resolved = Costs.resolve(cost_matrix, costs, owner="snapshot_of", **known)
-    codes, names = resolved.decide(proba), {"classes": model.classes_}
-    return snapshot(
-        X, proba, np.asarray(resolved), y, codes=codes, decisions=resolved.decisions, **names
-    )
+        proba = np.asarray(model.predict_proba(X), dtype=np.float64)
+        known = Costs.resolve(
+            cost_matrix, costs, classes=model.classes_, n_samples=len(proba), X=X, means=True,
+            owner="snapshot_of",
+        )  # fmt: skip
+        codes = known.decide(proba)
+    labels = {"classes": model.classes_, "decisions": known.decisions}
+    return snapshot(X, proba, np.asarray(known), y, codes=codes, **labels)
 
 
 def _columns(X: Any, n: int, owner: str) -> dict[str, AnyArray]:
@@ -184,7 +186,8 @@ def _columns(X: Any, n: int, owner: str) -> dict[str, AnyArray]:
         table = X.toarray() if hasattr(X, "toarray") else X
         array = check_array(table, dtype=None, ensure_all_finite=False)
         columns = {f"x{j}": column for j, column in enumerate(array.T)}
-    return {key: of_length(one, n, f"X[{key!r}]", owner) for key, one in columns.items()}
+    arrays = {key: of_length(one, n, f"X[{key!r}]", owner) for key, one in columns.items()}
+    return {key: one for key, one in arrays.items() if one.dtype.kind != "M"}  # dates change anyway
 
 
 @dataclass(frozen=True)
@@ -305,9 +308,9 @@ class Monitor:
     """Compares new rows with a reference, at a stated rate of false alarms.
 
     Without labels: the mean expected cost (a permutation test), the decision rates (chi-square) and
-    every feature (Kolmogorov-Smirnov, or chi-square where there are few values). With labels also
-    calibration, confidence (whether probabilities are too extreme), and the realised cost less the
-    expected one (permutation tests against a reference with labels, else against 0).
+    every feature (Kolmogorov-Smirnov, or chi-square where there are few values) that is not a date:
+    later rows have later dates. With labels of both sets also calibration, confidence (whether
+    probabilities are too extreme), and the realised cost less the expected one (permutation tests).
 
     Parameters
     ----------
@@ -375,11 +378,9 @@ class Monitor:
 def _unlabelled(reference: Snapshot, new: Snapshot) -> list[Check]:
     """Checks that need no labels: cost, decision rates, features."""
     both, d = (reference, new), len(reference.decisions)
-    before, after = (float(rows.expected.mean()) for rows in both)
-    p = _means(reference.expected, new.expected)
     old, now = (np.bincount(rows.codes, minlength=d) for rows in both)
     return [
-        Check("expected cost", "cost", before, after, p),
+        _mean("expected cost", "cost", *(rows.expected for rows in both)),
         _shares("decision rates", "decisions", old, now, reference.decisions.tolist()),
         *(_feature(name, reference.features[name], new.features[name]) for name in new.features),
     ]
@@ -387,38 +388,23 @@ def _unlabelled(reference: Snapshot, new: Snapshot) -> list[Check]:
 
 def _labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
     """Checks of rows whose labels have come: calibration, realised against expected cost."""
-    if new.truth is None or new.paid is None:
+    if reference.truth is None or new.truth is None:
         return []
-    found = []
-
-    def add(name: str, kind: str, mine: Floats, theirs: Floats | None, variance: Floats) -> None:
-        """Against the reference, or against 0 with the variance the model expects."""
-        if theirs is not None:
-            p = _means(theirs, mine)
-        elif (spread := float(np.sqrt(variance.sum()))) > 0:
-            p = float(2.0 * norm.sf(abs(mine.sum()) / spread))
-        else:
-            p = 0.0 if mine.any() else 1.0
-        mean = 0.0 if theirs is None else float(theirs.mean())
-        found.append(Check(name, kind, mean, float(mine.mean()), p))
-
-    def residuals(rows: Snapshot, c: int, power: int) -> Floats:
-        """Truth less probability of a class; times the probability's deviation for the slope."""
-        p = rows.proba[:, c]
-        return np.asarray(((rows.truth == c) - p) * (p - 0.5) ** power, dtype=np.float64)
-
-    classes = new.classes.tolist()
+    both, classes, found = (reference, new), new.classes.tolist(), []
     for c in range(1 if len(classes) == 2 else 0, len(classes)):
-        for power, what in enumerate(("calibration", "confidence")):
-            theirs = None if reference.truth is None else residuals(reference, c, power)
-            p = new.proba[:, c]
-            variance = p * (1.0 - p) * (p - 0.5) ** (2 * power)
-            mine, name = residuals(new, c, power), f"{what} of {classes[c]}"
-            add(name, "calibration", mine, theirs, variance)
-    before = None if reference.paid is None else reference.paid - reference.expected
-    beyond = new.paid - new.expected
-    add("realised less expected cost", "realised", beyond, before, new.variance)
-    return found
+        # Truth less probability of a class; times the probability's deviation for the slope.
+        gaps = [(rows.truth == c) - rows.proba[:, c] for rows in both]
+        slopes = [gap * (rows.proba[:, c] - 0.5) for gap, rows in zip(gaps, both, strict=True)]
+        found.append(_mean(f"calibration of {classes[c]}", "calibration", *gaps))
+        found.append(_mean(f"confidence of {classes[c]}", "calibration", *slopes))
+    beyond = (rows.paid - rows.expected for rows in both)
+    return [*found, _mean("realised less expected cost", "realised", *beyond)]
+
+
+def _mean(name: str, kind: str, reference: Floats, new: Floats) -> Check:
+    """Means of a number of each row."""
+    p = _means(reference, new)
+    return Check(name, kind, float(reference.mean()), float(new.mean()), p)
 
 
 def _means(reference: Floats, new: Floats) -> float:

@@ -127,19 +127,12 @@ def monitor(
 
 
 def _snapshot(model: Any, source: Source) -> Any:
-    from costboost.monitor import snapshot
+    from costboost.monitor import snapshot_of
 
     frame, target, labels = source.read(), model.columns_.target, None
     if target in frame.columns and has_label(frame[target]).all():
         labels = truth(frame[target], model.classes_.tolist(), source.name)
-    X = typed_frame(model, frame, source.name)
-    answer = model._answer(X)
-    dates = [column.name for column in model.columns_.used if column.kind == "date"]
-    return snapshot(
-        X.drop(columns=dates),  # dates change by themselves
-        answer.proba, answer.costs.matrix, labels, codes=answer.codes.tolist(),
-        classes=model.classes_, decisions=model.decisions_,
-    )  # fmt: skip
+    return snapshot_of(model, typed_frame(model, frame, source.name), labels)
 
 
 @command
