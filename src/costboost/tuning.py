@@ -66,11 +66,8 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Trials in all, those of an earlier call with the same ``study`` included.
     cv : int, splitter or list of pairs, default=3
         Folds that a trial is measured on; hopeless trials stop after a fold.
-    calibrate : bool, default=True
-        Whether calibration is part of the search. `CostBoostClassifier` and `MinCostClassifier`
-        have their own.
     keep : collection of str
-        Parameters that stay as they are.
+        Parameters that stay as they are; ``"calibration"`` keeps calibration out of the search.
     study : path, optional
         File that keeps the trials; the same call goes on where a killed one stopped.
     random_state : int or None, default=None
@@ -112,7 +109,6 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_trials: int = 20,
         cv: Any = 3,
-        calibrate: bool = True,
         keep: Collection[str] = (),
         study: str | os.PathLike[str] | None = None,
         random_state: int | None = None,
@@ -122,7 +118,6 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.cost_matrix = cost_matrix
         self.n_trials = n_trials
         self.cv = cv
-        self.calibrate = calibrate
         self.keep = keep
         self.study = study
         self.random_state = random_state
@@ -164,7 +159,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = {"cost_matrix": form, "random_state": seed}
         known = start.get_params(deep=False)
         start.set_params(**{k: v for k, v in own.items() if k in known and known[k] is None})
-        space = _space(start, self.keep, self.calibrate)
+        space = _space(start, self.keep)
         if not space:
             raise ValueError(
                 f"There is nothing to search: {type(start).__name__} has none of the parameters "
@@ -322,7 +317,7 @@ def _cost(model: Any, table: Table, pairs: list[Any], seed: int, trial: Any) -> 
 # -- the space ----------------------------------------------------------------------------------
 
 
-def _space(model: Any, keep: Collection[str], calibrate: bool) -> dict[str, Any]:
+def _space(model: Any, keep: Collection[str]) -> dict[str, Any]:
     """What is searched, as distributions of Optuna; the model's own value is in each."""
     from optuna.distributions import CategoricalDistribution as Choice
     from optuna.distributions import FloatDistribution, IntDistribution
@@ -341,7 +336,7 @@ def _space(model: Any, keep: Collection[str], calibrate: bool) -> dict[str, Any]
     usual = getattr(model, "_default_estimator", "tree")
     if known.get("estimator", 0) is None and usual != "tree":
         space["estimator"] = Choice([usual, "tree"])
-    if calibrate and "calibration" not in known and hasattr(model, "decision_function"):
+    if "calibration" not in known and hasattr(model, "decision_function"):
         space["calibration"] = Choice(["none", "sigmoid"])
     return {name: row for name, row in space.items() if name not in keep}
 
@@ -358,7 +353,7 @@ def _built(start: Any, settings: dict[str, Any]) -> Any:
     """The classifier with some settings, in a calibration if they say so."""
     inner = {name: value for name, value in settings.items() if name != "calibration"}
     model = clone(start).set_params(**inner)
-    if len(inner) == len(settings) or "calibration" in start.get_params(deep=False):
+    if "calibration" not in settings:
         return model
     return MinCostClassifier(model, start.cost_matrix, calibration=settings["calibration"], cv=3)
 

@@ -184,7 +184,7 @@ def test_beijbom_printed_ranks_follow_from_the_printed_risks():
 @pytest.mark.parametrize("item", [UCI, TAXONOMY], ids=lambda item: item.name)
 def test_beijbom_every_method_runs(item, monkeypatch):
     X, y = blobs()
-    data = Dataset("made", X.drop(columns="w"), y, np.unique(y), None, None, None, None, "", "")
+    data = Dataset("made", X.drop(columns="w"), y, np.unique(y), "", "")
     monkeypatch.setattr(beijbom2014, "dataset", lambda name: data)
     monkeypatch.setitem(beijbom2014.TREES, "made", {"near": ["a", "b"], "far": {"c": None}})
     effort = SimpleNamespace(rounds=3, repeats=2, rows=40)
@@ -199,7 +199,7 @@ def test_beijbom_every_method_runs(item, monkeypatch):
 
 def test_beijbom_published_parts_and_classes_are_kept(data_dir):
     split = np.array(["train", "test", "train"])
-    data = Dataset("made", None, None, None, None, None, split, None, "", "")
+    data = Dataset("made", None, None, None, "", "", split=split)
     train, test = UCI.split(data, 0)
     assert (train.tolist(), test.tolist()) == ([0, 2], [1])
     for name, tree in beijbom2014.TREES.items():

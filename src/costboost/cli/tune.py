@@ -47,10 +47,10 @@ def tune(
     training, held_out = problem.take(train), problem.take(test)
     plain = learner.make(problem)
     # Without calibration: the best settings are printed as options of `costboost fit`.
+    keep = ["calibration", *read_settings(learner.setting)]
     search = tuned(
-        plain, n_trials=trials, cv=list(problems.folds(training, folds, seed)), calibrate=False,
-        keep=list(read_settings(learner.setting)), study=study, random_state=seed,
-        verbose=not talk.quiet,
+        plain, n_trials=trials, cv=list(problems.folds(training, folds, seed)), keep=keep,
+        study=study, random_state=seed, verbose=not talk.quiet,
     )  # fmt: skip
     with collected_warnings() as remarks:
         training.fit(search)

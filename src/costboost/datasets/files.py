@@ -101,12 +101,12 @@ class Dataset:
     X: pd.DataFrame
     y: AnyArray
     classes: AnyArray
-    costs: Floats | None
-    cost_matrix: Floats | None
-    split: NDArray[np.str_] | None
-    positive: int | str | None
     description: str
     licence: str
+    costs: Floats | None = None
+    cost_matrix: Floats | None = None
+    split: NDArray[np.str_] | None = None
+    positive: int | str | None = None
 
 
 def available(data_dir: str | os.PathLike[str] | None = None) -> list[str]:
@@ -229,9 +229,6 @@ def _from_openml(name: str) -> Dataset:
         X=bunch.data,
         y=y,
         classes=np.unique(y),
-        costs=None,
-        cost_matrix=None,
-        split=None,
         positive=positive if positive in y else None,
         description=f"OpenML data set {number}.",
         licence="see OpenML",
