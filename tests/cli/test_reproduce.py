@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 from urllib.error import URLError
 
@@ -171,3 +172,17 @@ def test_rows_beside_the_pages_are_the_start_unless_fresh(toy, tmp_path):
     assert "toy table1: 0 tasks done now, 48 done earlier" in later
     fresh = command("toy", "table1", "--fresh", "--output", tmp_path / "fresh", *docs)
     assert "toy table1: 48 tasks done now, 0 done earlier" in fresh
+
+
+def test_the_list_needs_nothing_but_the_library():
+    """In a process of its own, where the packages of the extras cannot be imported."""
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['pandas', 'matplotlib', 'polars']))\n"
+        "from costboost.cli import main; sys.argv = ['costboost', 'reproduce', *sys.argv[1:]]\n"
+        "main()"
+    )
+    call = [sys.executable, "-c", code]
+    listed = subprocess.run([*call, "--list"], capture_output=True, text=True, check=True)
+    assert "vanderschraelen2025" in listed.stdout
+    refused = subprocess.run([*call, "cai2008"], capture_output=True, text=True, check=False)
+    assert refused.returncode and "costboost[experiments]" in refused.stdout + refused.stderr

@@ -200,8 +200,6 @@ def _weighted(fold: Fold, model: Any) -> AnyArray:
     weights = known.reduced.mean(axis=1)
     if fold.sample_weight is not None:
         weights = weights * fold.sample_weight
-    if len(np.unique(known.labels)) == 1:
-        return np.repeat(known.decisions[known.labels[0]], len(fold.numbers_test))
     model.fit(fold.numbers, known.labels, sample_weight=weights / weights.mean())
     return np.asarray(known.decisions[model.predict(fold.numbers_test)])
 

@@ -112,14 +112,12 @@ def measure(model: Any, rows: CostProblem, X: Any = None, **more: Any) -> tuple[
     from costboost.report.case import case_of
     from costboost.report.headline import headline
 
-    nothing = rows.facts.get("nothing") or ""
+    nothing = rows.facts.get("nothing")
     names = {str(label): label for label in model.decisions_.tolist()}
-    if nothing and nothing not in names:
-        raise TableError(f"--nothing must be a decision, {', '.join(names)}, got {nothing!r}.")
     has_dates = rows.time is not None and rows.time.dtype.kind == "M"
     more = {
         "time": rows.time if has_dates else None, "positive": rows.facts.get("positive"),
-        "nothing": names.get(nothing), **more,
+        "nothing": names.get(nothing, nothing), **more,
     }  # fmt: skip
     X = model.columns_.read(rows.X) if X is None else X  # other columns may be there, too
     if not model._lack_of_probabilities():

@@ -111,10 +111,6 @@ def read_rows(
     weights = time = groups = None
     if facts.get("weight") in frame.columns:
         weights = column_values(frame, facts["weight"], columns, "number", where)
-        good = np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
-        if len(weights) and not good:
-            name = facts["weight"]
-            raise TableError(f"{where}: the weights {name!r} must be numbers >= 0, not all 0.")
     if facts.get("time") in frame.columns:
         time = column_values(frame, facts["time"], columns, "date", where)
     if facts.get("group") in frame.columns:

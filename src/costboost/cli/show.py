@@ -33,8 +33,6 @@ def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object, for scripts."""
 
     def plain(value: Any) -> Any:
-        if hasattr(value, "to_json"):
-            return value.to_json()
         if is_dataclass(value):
             return vars(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
