@@ -388,7 +388,7 @@ def _unlabelled(reference: Snapshot, new: Snapshot) -> list[Check]:
 
 def _labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
     """Checks of rows whose labels have come: calibration, realised against expected cost."""
-    if reference.truth is None or new.truth is None:
+    if reference.paid is None or new.paid is None:
         return []
     both, classes, found = (reference, new), new.classes.tolist(), []
     for c in range(1 if len(classes) == 2 else 0, len(classes)):
@@ -397,7 +397,7 @@ def _labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
         slopes = [gap * (rows.proba[:, c] - 0.5) for gap, rows in zip(gaps, both, strict=True)]
         found.append(_mean(f"calibration of {classes[c]}", "calibration", *gaps))
         found.append(_mean(f"confidence of {classes[c]}", "calibration", *slopes))
-    beyond = (rows.paid - rows.expected for rows in both)
+    beyond = reference.paid - reference.expected, new.paid - new.expected
     return [*found, _mean("realised less expected cost", "realised", *beyond)]
 
 

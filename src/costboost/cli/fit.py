@@ -125,7 +125,7 @@ def fit(
                 "held_out": {
                     "rows": len(held_out),
                     "how": how,
-                    "ways_to_decide": [] if found is None else found.rules,
+                    "ways_to_decide": [] if found is None else show.rules_json(found),
                 },
             }
         )

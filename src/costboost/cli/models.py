@@ -113,7 +113,7 @@ def measure(model: Any, rows: CostProblem, X: Any = None, **more: Any) -> tuple[
     from costboost.report.headline import headline
 
     nothing = rows.facts.get("nothing")
-    names = {str(label): label for label in model.decisions_.tolist()}
+    names: dict[Any, Any] = {str(label): label for label in model.decisions_.tolist()}
     has_dates = rows.time is not None and rows.time.dtype.kind == "M"
     more = {
         "time": rows.time if has_dates else None, "positive": rows.facts.get("positive"),

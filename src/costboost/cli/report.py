@@ -34,11 +34,8 @@ def report(
     path: Path = option(Path("report.html"), "Page to write.", "--output", "-o", metavar="PAGE"),
     segment: list[str] | None = option(
         None,
-        "Column to break the costs down by; may be repeated. By default categories with few "
-        "values.",
-    ),
-    amount: str | None = option(
-        None, "Column whose deciles are shown; the first that the costs name if left out."
+        "Column to break the costs down by, numbers by tenths of the rows; may be repeated. By "
+        "default the first that the costs name, and categories with few values.",
     ),
     time_column: str | None = option(None, "Column of times, for costs by day."),
     nothing: str | None = option(
@@ -68,19 +65,24 @@ def report(
     for name in segment or ():
         if name not in frame.columns:
             raise unknown_column(name, frame.columns, "--segment", source.name)
+    numbers = [name for name in X if X[name].dtype.kind == "f"]
+    priced = [name for name in columns_of(model.cost_matrix) if name in numbers]
     few = [name for name in X if str(X[name].dtype) == "category" and X[name].nunique() <= 20]
-    priced = (name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f")
     out, _ = show.consoles(as_json)
     with out.status("Computing the report"):
         case, found = measure(
-            model, rows, X, unit=unit, amount=amount or next(priced, None),
+            model, rows, X, unit=unit,
             title=title or f"Cost report: {columns.target} in {source.name}",
-            segments={name: texts(frame[name], "missing") for name in segment or ()} or few[:5],
+            segments={
+                name: X[name] if name in numbers else texts(frame[name], "missing")
+                for name in segment or [*priced[:1], *few[:5]]
+            },
             **more,
         )  # fmt: skip
         page = write_report(case, path)
     if as_json:
-        show.print_json({"page": str(page), "rows": len(rows), "ways_to_decide": found.rules})
+        rules = show.rules_json(found)
+        show.print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
     show.print_money(out, found, len(rows))
     show.say(out, found.verdict.in_words(unit) + "\n")
     show.wrote(out, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich import markup
@@ -33,8 +32,6 @@ def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object, for scripts."""
 
     def plain(value: Any) -> Any:
-        if is_dataclass(value):
-            return vars(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
     json.dump(values, sys.stdout, indent=2, default=plain)
@@ -106,6 +103,12 @@ def columns_json(columns: Columns) -> list[dict[str, Any]]:
         {"name": name, "kind": kind, "becomes": becomes, "reason": note, "missing": column.missing}
         for column, (name, kind, becomes, note) in zip(columns, columns.rows(), strict=True)
     ]
+
+
+def rules_json(found: Headline) -> list[dict[str, Any]]:
+    """What each rule costs, for scripts."""
+    parts = ({"cost": one.cost._asdict(), "saving": one.saving._asdict()} for one in found.rules)
+    return [one._asdict() | part for one, part in zip(found.rules, parts, strict=True)]
 
 
 def print_money(console: Console, found: Headline, n: int) -> None:

@@ -68,7 +68,11 @@ def tune(
                 "trials": search.n_trials_,
                 "pruned": search.n_pruned_,
                 "best": best,
-                "held_out": {"rows": len(held_out), "how": words, "ways_to_decide": found.rules},
+                "held_out": {
+                    "rows": len(held_out),
+                    "how": words,
+                    "ways_to_decide": show.rules_json(found),
+                },
                 "model": None if path is None else str(path),
             }
         )
