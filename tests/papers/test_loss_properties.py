@@ -12,7 +12,6 @@ from scipy.special import softmax
 from costboost import losses
 from costboost.losses import GEL, GLL, MC, BinaryLoss, Ls, Lt, MulticlassLoss, PNorm
 from costboost_papers.loss_properties import (
-    GammaPhi,
     is_c_calibrated,
     is_calibrated,
     is_fisher_consistent,
@@ -115,6 +114,18 @@ def test_c_calibration_asks_for_more_than_guess_aversion(loss):
         z = int(w.probabilities.argmax())
         assert w.right.argmax() == z != w.preferred.argmax()
         assert w.right_risk >= w.preferred_risk
+
+
+class GammaPhi(MulticlassLoss):
+    """The family of Beijbom et al. (2014, Def. 4): γ(Σ_j C_zj φ(S_z − S_j))."""
+
+    def __init__(self, gamma, phi):
+        self.gamma, self.phi = gamma, phi
+
+    def value(self, y, F, C):
+        own = np.take_along_axis(F, y[:, None], axis=1)
+        wrong = C * (np.arange(F.shape[1]) != y[:, None])
+        return self.gamma((wrong * self.phi(own - F)).sum(axis=1))
 
 
 def test_the_gamma_phi_family():
@@ -251,14 +262,6 @@ def test_verdict_reads_well():
     assert is_guess_averse(GEL()).witness is None
 
 
-def test_costs_of_the_users_own():
-    C = np.array([[0.0, 1.0, 10.0], [1.0, 0.0, 1.0], [10.0, 1.0, 0.0]])
-    assert not is_calibrated(GEL(), costs=C)
-    np.testing.assert_array_equal(is_calibrated(GEL(), costs=C).witness.costs, C)
-    assert is_calibrated(Ls(), costs=[C, 2.0 * C])
-    assert is_guess_averse(GLL(), costs=C)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -266,8 +269,6 @@ def test_costs_of_the_users_own():
         ({"loss": GEL(), "n_classes": 1}, "n_classes must be at least 2"),
         ({"loss": BINARY[0], "n_classes": 3}, "n_classes must be 2 for the binary loss Cost"),
         ({"loss": GEL(), "costs": "random"}, "costs must be .*'random'"),
-        ({"loss": GEL(), "costs": np.eye(3)}, "costs must be finite .* zero diagonal"),
-        ({"loss": GEL(), "costs": 1.0 - np.eye(2)}, r"costs must be finite \(3, 3\)"),
     ],
 )
 @pytest.mark.parametrize("law", [is_guess_averse, is_calibrated])

@@ -199,12 +199,3 @@ class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             means, scales = windows.normalisers()
             out = (out - means[:, None] * self.excess_[columns]) * scales[:, None]
         return out
-
-    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """Names of the features: type, first pixel, and size of the whole feature."""
-        tops, lefts = self.rectangles_[:, 0, 0], self.rectangles_[:, 0, 1]
-        heights = self.rectangles_[:, :, 2].max(axis=1) - tops
-        widths = self.rectangles_[:, :, 3].max(axis=1) - lefts
-        rows = zip(self.feature_type_, tops, lefts, heights, widths, strict=True)
-        names = [f"{kind} at {r},{c} of {h}x{w}" for kind, r, c, h, w in rows]
-        return np.array(names, dtype=object)
