@@ -165,35 +165,33 @@ def test_curves_are_what_the_decisions_cost(case, reports):
 
 @cases
 def test_calibration_counts_every_row_once(case, reports):
-    for curve in reports[id(case)].calibrations:
-        j = case.classes.index(curve["label"])
-        for key, wanted in {
-            "observed": case.weights[case.codes == j].sum(),
-            "predicted": (case.weights * case.proba[:, j]).sum(),
-        }.items():
-            assert (curve[key] * curve["rows"]).sum() == pytest.approx(wanted)
-        assert curve["rows"].sum() == pytest.approx(case.weights.sum())
-        assert ((curve["low"] <= curve["observed"]) & (curve["observed"] <= curve["high"])).all()
+    curve = reports[id(case)].calibration
+    p = case.proba.max(axis=1)
+    hit = case.proba.argmax(axis=1) == case.codes
+    if len(case.risky):
+        p, hit = case.proba[:, case.risky].sum(axis=1), np.isin(case.codes, case.risky)
+    for key, wanted in {"observed": hit, "predicted": p}.items():
+        assert (curve[key] * curve["rows"]).sum() == pytest.approx((case.weights * wanted).sum())
+    assert curve["rows"].sum() == pytest.approx(case.weights.sum())
+    assert ((curve["low"] <= curve["observed"]) & (curve["observed"] <= curve["high"])).all()
 
 
 @cases
-def test_wrong_costs_by_levers_of_single_mistakes(case, reports):
-    found = reports[id(case)].sensitivity
+def test_the_model_pays_between_the_break_even_factors(case, reports):
+    found = reports[id(case)].break_even
     assert (found is None) == (case.costs.matrix is None)
     for place, name in enumerate(case.levers):
-        if found is None or name not in found["regret"]:
+        if found is None or name not in found:
             continue
-        low, high = found["break_even"][name]
-        for at, factor in enumerate(found["factors"]):
+        low, high = found[name]
+        for factor in (0.5 * low, 2 * low, (low + min(high, 1e3)) / 2, 0.5 * high, 2 * high):
             values = np.where(np.arange(len(case.levers)) == place, factor, 1.0)
             factors = case.factors(values)
             cost = paid(case, case.decided, factors)
-            regret = cost - case.operating_point(values).cost
-            assert found["regret"][name][at] == pytest.approx(regret, abs=1e-6)
             constants = [paid(case, np.full(case.n, e), factors) for e in range(case.d)]
-            if low < factor < high:
-                assert cost <= min(constants) + 1e-6
-    assert found is None or 1 <= len(found["regret"]) <= 6
+            if np.isfinite(factor) and factor > 0:
+                assert (cost <= min(constants) + 1e-6) == (low <= factor <= high), factor
+    assert found is None or 1 <= len(found) <= 6
 
 
 @cases
@@ -325,8 +323,8 @@ def test_weight_two_is_the_row_twice():
     assert a.thresholds["best"] == pytest.approx(b.thresholds["best"])
     for x, y in zip(a.headline.rules, b.headline.rules, strict=True):
         assert x.cost.value == pytest.approx(y.cost.value)
-    for name, span in a.sensitivity["break_even"].items():
-        assert span == pytest.approx(b.sensitivity["break_even"][name])
+    for name, span in a.break_even.items():
+        assert span == pytest.approx(b.break_even[name])
 
 
 def test_average_costs_are_over_the_rows_of_that_truth():

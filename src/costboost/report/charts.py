@@ -16,7 +16,6 @@ import numpy as np
 
 from costboost._words import money, number
 
-SERIES = ("@accent", "@amber", "@violet", "@rose", "@blue", "@green", "@brown", "@grey")
 Trace = dict[str, Any]
 # A text, or a number: what is shown, and what the table is sorted by.
 Cell = str | tuple[str, float]
@@ -99,11 +98,10 @@ class Figure:
         """The lines as columns of a table, at about thirty of their points."""
         x, axis = self.data[0]["x"], self.layout["xaxis"]
         some = slice(None, None, max(1, len(x) // 30))
-        places = axis.get("ticktext", x)[some]
         heading = axis.get("title", {"text": ""})["text"]
         return table(
             self.title,
-            (heading, [v if isinstance(v, str) else number(v) for v in places]),
+            (heading, [v if isinstance(v, str) else number(v) for v in x[some]]),
             *((one["name"], cells(one["y"][some])) for one in self.data if one["x"] == x),
         )
 
@@ -160,22 +158,16 @@ def numbers(values: Any) -> list[Any]:
     return [float(f"{v:.6g}") if np.isfinite(v) else None for v in array.tolist()]
 
 
-def color(place: int) -> str:
-    """The colour of a series by its place."""
-    return SERIES[place % len(SERIES)]
-
-
 def axis(title: str, unit: str = "", **more: Any) -> dict[str, Any]:
     """An axis with a title, and the unit of money in it."""
     return {"title": {"text": f"{title} ({unit})" if unit else title}, **more}
 
 
-def named_axis(labels: list[str], most: int = 18) -> dict[str, Any]:
+def named_axis(title: str, labels: list[str]) -> dict[str, Any]:
     """An axis of the places 0, 1, 2, ... with a label each, slanted if they are long."""
-    shown = [short(label, most) for label in labels]
+    shown = [short(label, 14) for label in labels]
     angle = -40 if sum(len(label) for label in shown) > 30 else 0
-    places = list(range(len(labels)))
-    return {"tickvals": places, "ticktext": shown, "tickangle": angle, "automargin": True}
+    return axis(title, tickvals=list(range(len(labels))), ticktext=shown, tickangle=angle)
 
 
 def line(name: str, x: Any, y: Any, color: str, dash: str | None = None, **more: Any) -> Trace:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from costboost.report.page import ReportData
 
 BINS = 10
-MOST_CLASSES = 7
 # Largest number of points of a drawn curve.
 POINTS = 300
 Z = 1.959964
@@ -33,9 +31,13 @@ def decisions_section(report: ReportData) -> Section:
     charts = [
         _threshold_chart(case, report.thresholds),
         *(_capacity_chart(case, found) for found in limits),
-        _calibration_chart(report.calibrations),
+        _calibration_chart(report.calibration),
     ]
     return Section("decisions", "Decisions", "How good are the decisions?", charts)
+
+
+def _risky(case: Case) -> str:
+    return " or ".join(case.classes[j] for j in case.risky)
 
 
 # -- threshold ----------------------------------------------------------------------------------
@@ -63,8 +65,7 @@ def _threshold_chart(case: Case, curve: dict[str, Any] | None) -> Figure | None:
         return None
     # The last mark is infinite: never to act.
     marks, costs = (_thinned(curve[key][:-1]) for key in ("thresholds", "costs"))
-    idle = case.decisions[case.idle or 0]
-    risky = " or ".join(case.classes[j] for j in case.risky)
+    idle, risky = case.decisions[case.idle or 0], _risky(case)
     best, lowest = curve["best"]
     rule = f"a threshold of {number(best)}" if np.isfinite(best) else f"always {idle}"
     each = np.full(len(marks), case.spent(case.decided).sum())
@@ -134,28 +135,24 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
 # -- calibration --------------------------------------------------------------------------------
 
 
-def calibrations(case: Case) -> list[dict[str, Any]]:
-    """Predicted and observed frequency of the class that calls for action, or of several."""
-    if case.k == 2:
-        shown = case.risky.tolist() or [1]
+def calibration(case: Case) -> dict[str, Any]:
+    """Predicted and observed share of the classes that call for action, else of right guesses."""
+    if len(case.risky):
+        name, p, hit = _risky(case), case.risk, np.isin(case.codes, case.risky)
     else:
-        frequency = sums(case.codes, case.weights, case.k)
-        shown = sorted(np.argsort(-frequency, kind="stable")[:MOST_CLASSES].tolist())
-    return [_calibration(case, j) for j in shown]
-
-
-def _calibration(case: Case, j: int) -> dict[str, Any]:
-    p, w = case.proba[:, j], case.weights
+        likeliest = case.proba.argmax(axis=1)
+        name, p, hit = "the most likely class", case.proba.max(axis=1), likeliest == case.codes
+    w = case.weights
     edges = np.unique(np.quantile(p, np.linspace(0, 1, BINS + 1)[1:-1]))
     place = np.searchsorted(edges, p, side="right")
     rows, squares, mass, hits = (
-        sums(place, values, len(edges) + 1) for values in (w, w**2, w * p, w * (case.codes == j))
+        sums(place, values, len(edges) + 1) for values in (w, w**2, w * p, w * hit)
     )
     used = rows > 0
     observed = hits[used] / rows[used]
     low, high = wilson(observed, rows[used] ** 2 / squares[used])
     return {
-        "label": case.classes[j],
+        "name": name,
         "predicted": mass[used] / rows[used],
         "observed": observed,
         "low": low,
@@ -171,40 +168,36 @@ def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
-def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
-    def joined(key: str) -> Floats:
-        return np.concatenate([c[key] for c in found])
-
-    traces = [charts.line("Perfect", [0, 1], [0, 1], "@grey", "dot")]
-    traces += [
-        charts.line(
-            f"Class {c['label']}",
-            c["predicted"],
-            c["observed"],
-            charts.color(place),
-            mode="lines+markers",
-            error_y=charts.whiskers(c["low"], c["observed"], c["high"], 1.2),
-        )
-        for place, c in enumerate(found)
-    ]
+def _calibration_chart(found: dict[str, Any]) -> Figure:
+    predicted, observed, low, high = (
+        found[key] for key in ("predicted", "observed", "low", "high")
+    )
     return Figure(
         "calibration",
         "Do the probabilities mean what they say?",
-        "Points on the dotted line: of rows given 30 %, 30 % turn out to be of the class. The bars "
-        "are 95\u00a0% intervals; a point above the line was underestimated.",
-        traces,
+        f"The probability of {found['name']}. Points on the dotted line: of rows given 30 %, 30 % "
+        "turn out to be so. The bars are 95\u00a0% intervals; a point above the line was "
+        "underestimated.",
+        [
+            charts.line("Perfect", [0, 1], [0, 1], "@grey", "dot"),
+            charts.line(
+                "The model",
+                predicted,
+                observed,
+                "@accent",
+                mode="lines+markers",
+                error_y=charts.whiskers(low, observed, high, 1.2),
+            ),
+        ],
         {
             "xaxis": charts.axis("Predicted probability", range=[-0.02, 1.02]),
             "yaxis": charts.axis("Observed share", range=[-0.02, 1.02]),
-            "height": 340 + 20 * len(found),
         },
         charts.table(
             "Predicted and observed frequency by bin",
-            ("Class", [c["label"] for c in found for _ in c["rows"]]),
-            *((key.title(), charts.cells(joined(key))) for key in ("predicted", "observed")),
-            ("95\u00a0%, from", charts.cells(joined("low"))),
-            ("to", charts.cells(joined("high"))),
-            ("Rows", charts.cells(joined("rows"), count)),
+            *((key.title(), charts.cells(found[key])) for key in ("predicted", "observed")),
+            ("95\u00a0%, from", charts.cells(low)),
+            ("to", charts.cells(high)),
+            ("Rows", charts.cells(found["rows"], count)),
         ),
-        wide=len(found) > 3,
     )

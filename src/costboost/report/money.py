@@ -164,11 +164,9 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
         "decisions would have avoided.",
         [squares],
         {
-            "yaxis": {
-                **charts.named_axis(case.classes, 14), **charts.axis("Truth"),
-                "tickangle": 0, "autorange": "reversed",
-            },
-            "xaxis": {**charts.named_axis(case.decisions, 14), **charts.axis("Decision")},
+            "yaxis": charts.named_axis("Truth", case.classes)
+            | {"tickangle": 0, "autorange": "reversed"},
+            "xaxis": charts.named_axis("Decision", case.decisions),
             "height": 210 + (62 if few else 40) * min(case.k, 12),
             "least": 0 if few else 170 + 75 * min(case.d, 8),  # pixels; narrower screens scroll
         },
@@ -181,7 +179,7 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
             ("Avoidable", charts.amounts(avoidable[used], unit)),
         ),
         wide=not few,
-    )  # fmt: skip
+    )
 
 
 def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> Figure:

@@ -47,15 +47,15 @@ class ReportData:
     thresholds : dict or None
         Total cost by threshold: ``thresholds``, ``costs`` and ``best`` (threshold and cost, in
         hindsight). None if rows are not told apart by one probability, as with many classes.
-    calibrations : list of dict
-        For each class ``label``: ``predicted`` and ``observed`` frequencies, ``low``, ``high``
-        and ``rows`` of each bin.
+    calibration : dict
+        Of the probability of ``name``, the classes that call for action or the most likely one:
+        ``predicted`` and ``observed`` frequencies, ``low``, ``high`` and ``rows`` of each bin.
     capacities : list of dict
         Cost by capacity of each ``decision`` other than the idle one: ``capacity``, ``cost``,
         ``expected_cost``, ``price`` (as `costboost.decisions.capacity_curve`), ``wanted``.
-    sensitivity : dict or None
-        If the costs are wrong: ``factors``, and for each cost its ``regret`` by factor and its
-        ``break_even`` (low, high). None if costs are known only afterwards.
+    break_even : dict or None
+        For each cost the factors, low and high, between which the model stays cheaper than every
+        constant decision. None if costs are known only afterwards.
     mistakes : list of dict
         The costliest mistakes: ``row``, ``truth``, ``decided``, ``cheapest``, ``paid``,
         ``avoidable``, ``probability``, ``reasons``.
@@ -74,9 +74,9 @@ class ReportData:
     headline: headline.Headline
     sliders: dict[str, Any]
     thresholds: dict[str, Any] | None
-    calibrations: list[dict[str, Any]]
+    calibration: dict[str, Any]
     capacities: list[dict[str, Any]]
-    sensitivity: dict[str, Any] | None
+    break_even: dict[str, tuple[float, float]] | None
     mistakes: list[dict[str, Any]]
     outcomes: dict[str, Floats]
     segments: dict[str, dict[str, Any]]
@@ -117,9 +117,9 @@ def report_data(case: Case) -> ReportData:
         headline=headline.headline(case),
         sliders=what_if.sliders(case),
         thresholds=decisions.thresholds(case),
-        calibrations=decisions.calibrations(case),
+        calibration=decisions.calibration(case),
         capacities=decisions.capacities(case),
-        sensitivity=what_if.wrong_costs(case),
+        break_even=what_if.break_even(case),
         mistakes=money.mistakes(case),
         outcomes=money.outcomes(case),
         segments=money.segments(case),
@@ -154,7 +154,6 @@ def render(report: ReportData) -> str:
         headline.comparison_section,
         what_if.what_if_section,
         decisions.decisions_section,
-        what_if.wrong_costs_section,
         money.money_section,
         money.features_section,
         about_section,

@@ -1,4 +1,4 @@
-"""What if? The sliders, and what wrong costs would cost."""
+"""What if? The sliders, and how wrong a cost may be."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from costboost._words import count, number, percent
 from costboost.decisions import sensitivity
 from costboost.report import charts
 from costboost.report.case import Case, sums
-from costboost.report.charts import Figure, Section
+from costboost.report.charts import Section
 
 if TYPE_CHECKING:
     from costboost.report.page import ReportData
@@ -123,7 +123,16 @@ def what_if_section(report: ReportData) -> Section:
         "Move a slider: decisions, counts and the total cost follow at once. Use the arrow keys "
         "for single steps."
     )
-    return Section("what-if", "What if?", "What if?", lead=lead, before=_board(report))
+    board, even = _board(report), ""
+    if report.break_even is not None:
+        table = charts.table(
+            "Break-even: how wrong one cost may be before a constant decision becomes cheaper than "
+            "the decisions of smallest expected cost",
+            ("Cost", list(report.break_even)),
+            ("It pays while the true cost is", [_limits(*e) for e in report.break_even.values()]),
+        )
+        even = f'<div class="framed">{table}</div>'
+    return Section("what-if", "What if?", "What if?", lead=lead, before=board, after=even)
 
 
 def _slider(place: int, label: str) -> str:
@@ -166,8 +175,8 @@ def _board(report: ReportData) -> str:
 # -- if the stated costs are wrong ---------------------------------------------------------------
 
 
-def wrong_costs(case: Case) -> dict[str, Any] | None:
-    """Regret by factor of a cost, and the factors between which the model beats every constant."""
+def break_even(case: Case) -> dict[str, tuple[float, float]] | None:
+    """Factors of a cost between which the model beats every constant decision."""
     # None if only what decisions cost afterwards is known: then no cost was stated.
     if case.costs.matrix is None:
         return None
@@ -178,65 +187,17 @@ def wrong_costs(case: Case) -> dict[str, Any] | None:
     pairs = [divmod(int(place), case.d) for place in ranked[: min(MOST_ENTRIES, cells.sum())]]
     if not pairs:
         return None
-    found = sensitivity(
+    crossings = sensitivity(
         case.proba, case.matrix, case.codes, entries=pairs, sample_weight=case.weights,
         decisions=np.arange(case.d), classes=np.arange(case.k),
-    )  # fmt: skip
-    named = {pair: case.mistake(*pair) for pair in pairs}
+    ).crossings  # fmt: skip
 
     def ends(pair: tuple[int, int]) -> tuple[float, float]:
-        rivals = [
-            row for row in found.crossings if row["entry"] == pair and "always" in row["rival"]
-        ]
+        rivals = [row for row in crossings if row["entry"] == pair and "always" in row["rival"]]
         below, above = ([row[key] for row in rivals] for key in ("cheaper_below", "cheaper_above"))
         return float(np.nanmax([0.0, *below])), float(np.nanmin([np.inf, *above]))
 
-    return {
-        "factors": np.array(sorted({row["factor"] for row in found.rows})),
-        "regret": {
-            name: np.array([row["regret"] for row in found.rows if row["entry"] == pair])
-            for pair, name in named.items()
-        },
-        "break_even": {name: ends(pair) for pair, name in named.items()},
-    }
-
-
-def wrong_costs_section(report: ReportData) -> Section | None:
-    """How wrong one cost may be, and what a wrong one would cost."""
-    found, unit = report.sensitivity, report.case.unit
-    if found is None:
-        return None
-    factors, lines = [f"×{f:.3g}" for f in found["factors"]], found["regret"]
-    even = charts.table(
-        "Break-even: how wrong one cost may be before a constant decision becomes cheaper than the "
-        "decisions of smallest expected cost",
-        ("Cost", list(lines)),
-        ("It pays while the true cost is", [_limits(*e) for e in found["break_even"].values()]),
-    )
-    chart = Figure(
-        "regret",
-        "What a wrong cost would cost",
-        "One cost at a time is this multiple of the stated one, and decisions are still made by "
-        "the stated one. A flat line means that the error hardly matters. Below zero, the stated "
-        "cost happens to decide better on these rows.",
-        [
-            charts.line(name, factors, regret, charts.color(place), mode="lines+markers")
-            for place, (name, regret) in enumerate(lines.items())
-        ],
-        {
-            "xaxis": charts.axis("True cost, as a multiple of the stated one", type="category"),
-            "yaxis": charts.axis("Regret", unit),
-            "height": 320 + 24 * len(lines),
-        },
-    )
-    return Section(
-        "wrong-costs",
-        "Wrong costs",
-        "If the stated costs are wrong",
-        [chart],
-        "Costs are estimates. This shows how much that matters.",
-        before=even,
-    )
+    return {case.mistake(*pair): ends(pair) for pair in pairs}
 
 
 def _limits(low: float, high: float) -> str:
