@@ -65,9 +65,10 @@ def report(
     for name in segment or ():
         if name not in frame.columns:
             raise unknown_column(name, frame.columns, "--segment", source.name)
-    numbers = [name for name in X if X[name].dtype.kind == "f"]
+    numbers = [str(name) for name in X if X[name].dtype.kind == "f"]
     priced = [name for name in columns_of(model.cost_matrix) if name in numbers]
-    few = [name for name in X if str(X[name].dtype) == "category" and X[name].nunique() <= 20]
+    categories = [str(name) for name in X if str(X[name].dtype) == "category"]
+    few = [name for name in categories if X[name].nunique() <= 20]
     out, _ = show.consoles(as_json)
     with out.status("Computing the report"):
         case, found = measure(
