@@ -356,12 +356,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
         """The scenarios of uncertain costs, of which the worst counts; empty for certain ones."""
-        form = self.cost_matrix if costs is None else costs
-        found = scenarios(form, X)
-        # What a function of X returns are costs of single rows.
-        rows = costs is not None or callable(form)
+        found = scenarios(self.cost_matrix if costs is None else costs)
         return [
-            self._resolved(case, case if rows else None, X, n_samples=n_samples)
+            self._resolved(case, None if costs is None else case, X, n_samples=n_samples)
             for case in (found.worst if found.is_uncertain else [])
         ]
 

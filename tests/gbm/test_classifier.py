@@ -211,7 +211,7 @@ def test_uncertain_matrices():
     np.testing.assert_array_equal(decided, brute_worst(worst.predict_proba(X), every))
     assert (decided != expected.predict(X)).any()
     # Intervals are worst at their upper ends.
-    worst = make({"fn": interval(2, 12), "fp": (1, 9)}, risk="worst").fit(X, y)
+    worst = make({"fn": interval(2, 12), "fp": interval(1, 9)}, risk="worst").fit(X, y)
     upper = np.array([[0.0, 9], [12, 0]])
     np.testing.assert_array_equal(worst.predict(X), brute_force(worst.predict_proba(X), upper))
 
@@ -219,7 +219,8 @@ def test_uncertain_matrices():
 def test_uncertain_costs_of_rows():
     X, y = rows()
     every = np.random.default_rng(0).gamma(1.0, 5.0, (4, len(X), 2, 2)) * (1 - np.eye(2))
-    given, mean = samples(every), every.mean(axis=0)
+    given = {"fn": samples(every[..., 1, 0]), "fp": samples(every[..., 0, 1])}
+    mean = every.mean(axis=0)
     model, certain = make(risk="worst").fit(X, y, costs=given), make().fit(X, y, costs=mean)
     np.testing.assert_allclose(model.cost_matrix_, certain.cost_matrix_)
     np.testing.assert_array_equal(model.predict(X), certain.predict(X))

@@ -56,13 +56,6 @@ _DECISION_WORDS = (
 class Uncertain:
     """A cost that is not one number; see `costboost.costs.uncertain`."""
 
-    shape: Any
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes of the costs; 0 for one entry of a matrix."""
-        return len(self.shape)
-
 
 class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
     """Costs of single rows, shape (n, k, d), that remember what they are of; see `per_row`.
@@ -368,8 +361,8 @@ def refuse_uncertain(entry: object, name: str, owner: str) -> None:
     if isinstance(entry, Uncertain):
         raise TypeError(
             f"{parameter(name, owner)} must hold plain numbers, got the uncertain {entry!r}. "
-            "Uncertain costs are taken by CostBoostClassifier; elsewhere pass the mean costs, "
-            "costboost.costs.scenarios(...).expected."
+            "Uncertain costs are entries of the costs of CostBoostClassifier; elsewhere pass the "
+            "mean costs, costboost.costs.scenarios(...).expected."
         )
 
 
