@@ -127,7 +127,7 @@ def per_row(
     classes: Iterable[Any] | None = None,
     n: int | None = None,
     X: Any = None,
-) -> Any:
+) -> RowCosts:
     """Build the costs of single rows, which scikit-learn can cut into folds and route.
 
     Parameters
@@ -148,14 +148,12 @@ def per_row(
     n : int, optional
         Number of rows; needed only if all prices are single numbers.
     X : data frame, optional
-        The rows, if prices name columns. Without it, names of columns are kept, and the classifier
-        or metric that uses the costs reads them from its own X.
+        The rows, if prices name columns.
 
     Returns
     -------
-    RowCosts of shape (n, k, d), or dict
-        Cost of each row, truth by decision; for two classes index 1 is the positive one. A dict, a
-        form of ``cost_matrix``, if columns are named and X is not given.
+    RowCosts of shape (n, k, d)
+        Cost of each row, truth by decision; for two classes index 1 is the positive one.
 
     Examples
     --------
@@ -166,8 +164,6 @@ def per_row(
                [120.,   5.]],
               [[  0.,   5.],
                [  3.,   5.]]])
-    >>> per_row(fn="amount", fp=5, positive="fraud")
-    {'fn': 'amount', 'fp': 5, 'positive': 'fraud'}
 
     Any classes and decisions:
 
@@ -177,20 +173,11 @@ def per_row(
     (['ok', 'fraud'], ['accept', 'review'])
     """
     form: dict[Any, Any] = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}
-    known, names = np.array([0, 1]), {"positive": positive}
-    named = names["classes"] = None if classes is None else list(classes)
+    known = np.array([0, 1])
     if isinstance(fn, Mapping):
         form, known = dict(fn), label_array(named_labels(fn)[0])
     elif fp is None:
         raise ValueError("per_row needs fp, the price of a false alarm. Pass fp=.")
-    if X is None and any(isinstance(x, str) for x in form.values()):
-        if any(np.ndim(x) for x in form.values()):
-            raise ValueError(
-                "per_row got the name of a column and an array, which cannot be joined without X. "
-                "Pass X=, the frame with the column."
-            )
-        form = {key: x for key, x in form.items() if key not in ("tp", "tn") or x != 0.0}
-        return form | {key: label for key, label in names.items() if label is not None}
     indexed = [x for x in (X, *form.values()) if hasattr(getattr(x, "index", None), "get_indexer")]
     size = n if X is None else len(X)
     table = X if X is not None else next(iter(indexed), None)
@@ -203,7 +190,7 @@ def per_row(
         matrix = np.repeat(matrix[None], size, axis=0)
     costs = matrix.view(RowCosts)
     labels = (known.tolist(), decisions.tolist()) if isinstance(fn, Mapping) else None
-    costs.names = positive, labels, named
+    costs.names = positive, labels, None if classes is None else list(classes)
     costs.index = indexed[0].index if indexed and len(indexed[0]) == len(costs) else None
     return costs
 
@@ -346,7 +333,12 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         for place, entry in np.ndenumerate(array):
-            refuse_uncertain(entry, name, owner)
+            if isinstance(entry, Uncertain):
+                raise TypeError(
+                    f"{rule}, got the uncertain {entry!r}. Uncertain costs are entries of the "
+                    "costs of CostBoostClassifier; elsewhere pass the mean costs, "
+                    "costboost.costs.scenarios(...).expected."
+                ) from None
             if isinstance(entry, int) and abs(entry) > LARGEST:
                 entry = f"one of {len(str(entry))} digits"
                 raise ValueError(f"{rule} of at most {LARGEST:g} in size, got {entry}.") from None
@@ -354,16 +346,6 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
                 at = f" at {place if len(place) > 1 else place[0]}" if place else ""
                 raise ValueError(f"{rule}, got {entry!r}{at}. Replace it by a number.") from None
         raise
-
-
-def refuse_uncertain(entry: object, name: str, owner: str) -> None:
-    """Refuse an interval or samples where one number is needed, and say who takes them."""
-    if isinstance(entry, Uncertain):
-        raise TypeError(
-            f"{parameter(name, owner)} must hold plain numbers, got the uncertain {entry!r}. "
-            "Uncertain costs are entries of the costs of CostBoostClassifier; elsewhere pass the "
-            "mean costs, costboost.costs.scenarios(...).expected."
-        )
 
 
 def object_array(form: Any) -> AnyArray:
@@ -463,19 +445,16 @@ class Reader:
             form = self._called(form)
         if form is None:
             return 1.0 - np.eye(len(self.classes)), self.classes, {}
-        names = self.classes if self.decisions is None else self.decisions
+        names = self.columns
         if isinstance(form, RowCosts) and form.ndim == 3:
-            rows = np.asarray(form if form.index is None else aligned(form, self.X, self.start))
-            coded = self if form.classes is None else self._decoded(form.classes)
-            if form.labels is not None:
-                form, names = coded.labelled(rows, *form.labels)
+            rows, given = np.asarray(aligned(form, self.X, self.start)), form
+            coded, form = self._decoded(given.classes), rows
+            if given.labels is not None:
+                form, names = coded.labelled(rows, *given.labels)
                 names = self._encoded(names, coded)
-            elif len(names) != 2 or positive_code(
-                form.positive, coded.classes, self.name, self.owner
-            ):
-                form = rows
-            else:
-                form = rows[:, ::-1, ::-1]
+            elif len(names) == 2:
+                code = positive_code(given.positive, coded.classes, self.name, self.owner)
+                form = rows if code else rows[:, ::-1, ::-1]
         if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
             matrix = np.asarray(form, dtype=np.float64)
         elif isinstance(form, str | bytes):
@@ -484,7 +463,6 @@ class Reader:
                 f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
             )
         else:
-            refuse_uncertain(form, self.name, self.owner)
             if isinstance(form, Mapping) or is_frame(form) or _holds_text(form):
                 return self._filled(*self.cells(form))
             matrix = as_floats(form, self.name, self.owner)
@@ -497,18 +475,16 @@ class Reader:
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
             self._refuse_shape(matrix.shape)
-        if not (np.abs(matrix) <= LARGEST).all():  # NaN is not
-            self._refuse_infinite(matrix, names)
+        self._check_finite(matrix, names)
         return (matrix.copy() if matrix.ndim == 2 else matrix), names, {}
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
         """Numbers, arrays and texts of a form, truth by decision, and the decisions."""
-        if isinstance(form, Mapping) and "classes" in form:
-            coded = self._decoded(form["classes"])
-            cells, names = coded.cells({key: x for key, x in form.items() if key != "classes"})
-            return cells, self._encoded(names, coded)
         if isinstance(form, Mapping):
-            return self._short(form) if is_short(form) else self._mapping(form)
+            coded = self._decoded(form.get("classes"))
+            given = {key: x for key, x in form.items() if key != "classes"}
+            cells, names = coded._short(given) if is_short(given) else coded._mapping(given)
+            return cells, self._encoded(names, coded)
         if is_frame(form):
             known = [*self.classes.tolist(), *self.columns.tolist()]
             if row_costs(form, known, start=self.start) is not form:
@@ -524,8 +500,10 @@ class Reader:
             self._refuse_shape(cells.shape)
         return cells, self.columns
 
-    def _decoded(self, classes: Iterable[Any]) -> Reader:
+    def _decoded(self, classes: Iterable[Any] | None) -> Reader:
         """The reader of costs by label, where the labels may have become codes."""
+        if classes is None:
+            return self
         # As scikit-learn's encoders do it: the code is the place among the sorted labels.
         # All of them must be there: one class against the rest has the codes 0 and 1, too.
         labels, known = np.unique(label_array(list(classes))), self.classes.tolist()
@@ -557,27 +535,22 @@ class Reader:
         return result
 
     def _refuse_shape(self, shape: tuple[int, ...]) -> NoReturn:
-        k, d, n = len(self.classes), len(self.columns), self.n_samples or "n"
+        n, k, d = self.n_samples or "n", len(self.classes), len(self.columns)
         known, decisions = self.classes.tolist(), self.columns.tolist()
         stated = "" if decisions == known else f" and the decisions {listed(decisions)}"
-        remedy = "Give a row to every true class and a column to every decision, in their order."
-        if len(shape) == 3 and shape[1:] == (k, d):
-            remedy = f"X has {n} rows: take the costs from the same rows."
-        elif k != d and shape[-2:] == (d, k):
-            remedy = "It looks transposed: rows are the truth and columns the decision."
-        elif len(shape) in (2, 3) and shape[-2] == k and self.decisions is None:
-            remedy = (
-                "Columns that are not the classes need names: pass a labelled frame, or a mapping "
-                "{(truth, decision): cost}."
-            )
+        rows = f"({n}, " if len(shape) == 3 else "("
         raise ValueError(
-            f"{self.start} must have shape {f'({n}, ' if len(shape) == 3 else '('}{k}, {d}) for "
-            f"the classes {listed(known)}{stated}, got {shape}. {remedy}"
+            f"{self.start} must have shape {rows}{k}, {d}) for the classes {listed(known)}{stated},"
+            f" got {shape}. Rows are the truth, columns the decision, each in their order; take "
+            "costs of rows from the same rows as X. Decisions that are not the classes need names: "
+            "pass a labelled frame, or a mapping {(truth, decision): cost}."
         )
 
-    def _refuse_infinite(self, array: Floats, decisions: AnyArray) -> NoReturn:
-        """Say where the first number stands that is NaN, infinite or huge."""
+    def _check_finite(self, array: Floats, decisions: AnyArray) -> None:
+        """Refuse numbers that are NaN, infinite or huge, and say where the first one stands."""
         # ``array`` is (k, d) or (n, k, d), truth by decision, or prices of rows.
+        if (np.abs(array) <= LARGEST).all():  # NaN is not
+            return
         where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         place = f"row {where[0]}"
         is_table = array.shape[-2:] == (len(self.classes), len(decisions))
@@ -665,10 +638,10 @@ class Reader:
                 f"false alarm). Add {missing[0]!r}."
             )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
+        q = 1 - p
         cells = np.empty((2, 2), dtype=object)
-        for key, place in (("tp", (p, p)), ("fn", (p, 1 - p)), ("fp", (1 - p, p))):
-            cells[place] = mapping.get(key, 0.0)
-        cells[1 - p, 1 - p] = mapping.get("tn", 0.0)
+        for key, truth, decision in (("tp", p, p), ("fn", p, q), ("fp", q, p), ("tn", q, q)):
+            cells[truth, decision] = mapping.get(key, 0.0)
         return self._in_known_order(cells, self.classes)
 
     # -- cells ----------------------------------------------------------------------------------
@@ -689,8 +662,7 @@ class Reader:
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
-        if not (np.abs(matrix) <= LARGEST).all():
-            self._refuse_infinite(matrix, decisions)
+        self._check_finite(matrix, decisions)
         return matrix, decisions, texts
 
     def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
@@ -708,8 +680,6 @@ class Reader:
                     "unknown here. Pass X=, or the prices as an array."
                 )
             return Expression(cell)(self.X)
-        if cell is None or isinstance(cell, bytes):
-            raise TypeError(f"{self.start} must hold a number {place}, got {cell!r}.")
         values = as_floats(aligned(cell, self.X, self.start), self.name, self.owner)
         if values.ndim > 1:
             raise ValueError(
@@ -727,7 +697,8 @@ class Reader:
                 f"{self.start} must be an array, a frame or a mapping, got "
                 f"{type(costs).__name__}. Pass a function as cost_matrix=."
             )
-        refuse_uncertain(costs, self.name, self.owner)
+        if isinstance(costs, Uncertain):
+            as_floats(costs, self.name, self.owner)  # which refuses it
         if isinstance(costs, Mapping):
             return False
         shape = tuple(costs.shape) if is_frame(costs) else object_array(costs).shape
@@ -771,8 +742,7 @@ class Reader:
                 f"({k}, {d}), one matrix; got {array.shape}. Take the costs from the same rows as "
                 "X; name other decisions by the columns of a frame."
             )
-        if not (np.abs(array) <= LARGEST).all():
-            self._refuse_infinite(array, decisions)
+        self._check_finite(array, decisions)
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):

@@ -353,24 +353,14 @@ class Costs:
         rows = (np.arange(len(self._truth)),) if self.is_per_row else ()
         return frozen(self.matrix[*rows, self._truth])
 
-    @property
-    def _of_each_truth(self) -> Costs:
-        """One row of each truth: where one matrix serves all rows, all others are like it."""
-        codes = np.arange(len(self.classes))
-        return Costs(self.classes, None, self.decisions, codes=codes, prices=self.matrix)
-
     @cached_property
     def reduced(self) -> Floats:
         """Prices minus the row minimum, (n, d): what a decision costs beyond the cheapest one."""
-        if not self.is_per_row:
-            return frozen(self._of_each_truth.reduced[self._truth])
         return frozen(self.prices - self.prices.min(axis=1, keepdims=True))
 
     @cached_property
     def labels(self) -> Ints:
         """Effective label of each row, (n,): its cheapest decision; ties keep the true class."""
-        if not self.is_per_row:
-            return frozen(self._of_each_truth.labels[self._truth])
         # The decision named like each class, -1 if none is.
         places = {label: d for d, label in enumerate(self.decisions.tolist())}
         named = np.array([places.get(label, -1) for label in self.classes.tolist()])
