@@ -38,8 +38,8 @@ from costboost.costs.forms import (
     Reader,
     columns_of,
     decisions_of,
-    is_labelled,
     is_number,
+    named_labels,
     positive_of,
     row_costs,
     varies,
@@ -674,7 +674,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         form = self._judging_costs(costs)
         decided = self.predict(X, costs=self._known_when_deciding(costs, len(np.asarray(y))))
         # A labelled matrix, or none, also prices truths that the training rows lacked.
-        names_all = costs is None and (form is None or is_labelled(form))
+        names_all = costs is None and (form is None or len(named_labels(form)[0]) > 1)
         classes = np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_
         is_usual = same_labels(self.decisions_, self.classes_)
         return float(

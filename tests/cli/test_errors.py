@@ -31,7 +31,7 @@ FIT_ERRORS = {
     "--target frud": "no column 'frud' (--target). The nearest names: 'fraud'",
     f"{GOOD} --exclude amounts": "'amounts' (--exclude). The nearest names: 'amount'",
     f"{FRAUD} --cost fn=amoun+15 --cost fp=5": "no column 'amoun' (the costs name it)",
-    f"{FRAUD} --cost fn=country*2 --cost fp=5": "the expression 'country*2' must hold numbers",
+    f"{FRAUD} --cost fn=country*2 --cost fp=5": "'country*2': the column 'country' must hold",
     f"{GOOD} --column shop": "must be NAME=VALUE",
     f"{GOOD} --column fraud=category": "'fraud' is the target, and nothing else (--column)",
     f"{FRAUD} --cost miss=5": "must be fn, fp, tp or tn, or truth:decision",
@@ -123,7 +123,7 @@ def test_predict(world: World, tmp_path: Path) -> None:
             frame.rename(columns={"hour": "hours"}),
             "lacks the column 'hour', which the model needs. Is it 'hours'?",
         ),
-        (late, "'hour' must hold numbers, as in fit, got 'noon' (row 652)"),
+        (late, "'hour' must hold numbers, got 'noon' (row 652)"),
         (frame.assign(hour=[*[1.0] * 60, np.inf, *[1.0] * 639]), "column 'hour', row 62. Correct"),
         (frame.assign(decision="mine"), "has a column 'decision' already"),
     ):

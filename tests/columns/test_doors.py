@@ -299,7 +299,7 @@ def test_what_the_user_says_and_what_is_wrong_with_it():
     model = AdaC2Classifier(columns={"a": "%d/%m/%Y"}).fit(frame, y)
     assert model.columns_["a"].parts == ("month", "day", "weekday")
     for columns, words in {
-        ("aa", "date"): "'aa', which X does not have. Did you mean 'a'",
+        ("aa", "date"): "X has no column 'aa' .*'columns' parameter.* nearest names: 'a'",
         ("a", "dates"): "must say of 'a' one of",
         ("a", "number"): "says that 'a' is 'number', and it holds '01/01/2025'",
         ("c", "date"): "says that 'c' is 'date', and it holds 'x'",

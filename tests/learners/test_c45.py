@@ -60,7 +60,7 @@ def test_golf_by_hand():
     known = clf.predict_proba(asked)[[0, 1, 2]]
     unknown = clf.predict_proba(asked.assign(outlook="hail"))  # a new category is a missing value
     np.testing.assert_allclose(unknown[0], shares @ known, atol=0.01)
-    with pytest.raises(ValueError, match="'humidity' must hold numbers, as in fit, got 'high'"):
+    with pytest.raises(ValueError, match="'humidity' must hold numbers, got 'high'"):
         clf.predict(asked.assign(humidity="high"))
 
 

@@ -44,7 +44,7 @@ BAD = {
                 "'amount', which is missing on 1 row of the request, first on row 1"),
     "missing column": ({"records": [without("hour")]}, "records[0].hour", "Use null"),
     "text for a number": ({"records": [record(), record(hour="noon")]}, "records[1].hour",
-                          "'hour' must hold numbers, as in fit"),
+                          "'hour' must hold numbers"),
     "list for a number": ({"records": [record(amount=[12])]}, "records[0].amount", "a number"),
     "object for a text": ({"records": [record(merchant={})]}, "records[0].merchant", "a text"),
     "too large a number": ({"records": [record(amount=10**400)]}, "records[0].amount", ""),

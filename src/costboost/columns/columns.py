@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.columns.files import TableError, nearest
+from costboost.columns.files import TableError, nearest, unknown_column
 from costboost.columns.raw import RawColumn, RawTable, as_texts
 
 # A part of a date is an input if the dates span this many days, so that its values repeat.
@@ -55,7 +55,7 @@ class ColumnError(TableError):
         The first row with such a value, counted from 0.
     """
 
-    def __init__(self, message: str, column: Any, row: int | None = None) -> None:
+    def __init__(self, message: str, column: Any = None, row: int | None = None) -> None:
         super().__init__(message)
         self.column = column
         self.row = row
@@ -213,7 +213,7 @@ class Column:
         }[self.kind]
         count = f", {len(rows):,} such rows" if len(rows) > 1 else ""
         return ColumnError(
-            f"{where}: the column {self.name!r} must hold {wanted}, as in fit, got {given} (row "
+            f"{where}: the column {self.name!r} must hold {wanted}, got {given} (row "
             f"{first + rows[0]}{count}). Correct it, or leave it empty.",
             self.name,
             rows[0],
@@ -525,12 +525,7 @@ class Columns:
         asked = dict(overrides or {})
         for name, kind in asked.items():
             if name not in seen:
-                near = nearest(name, seen)
-                hint = (
-                    f"Did you mean {near[0]!r}?" if near else f"X has {', '.join(map(str, seen))}."
-                )
-                message = f"The 'columns' parameter names {name!r}, which X does not have. {hint}"
-                raise ColumnError(message, name)
+                raise unknown_column(name, map(str, seen), "the 'columns' parameter", "X")
             if kind not in (*KINDS, "ignore", *DATES):
                 raise ColumnError(
                     f"The 'columns' parameter must say of {name!r} one of {(*KINDS, 'ignore')}, or "
@@ -624,11 +619,8 @@ class Columns:
 
     def by_column(self, values: Floats) -> Floats:
         """Numbers of the inputs along the last axis, added up to those of the columns."""
-        if self.n_inputs == self.n_features and not self.optional - {self.target}:
-            return values
         found = np.zeros((*values.shape[:-1], self.n_features))
-        for j, at in enumerate(self.sources):
-            found[..., at] += values[..., j]
+        np.add.at(found.T, self.sources, values.T)  # several inputs may be of one column
         return found
 
     # -- rows -----------------------------------------------------------------------------------

@@ -28,13 +28,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial, reduce
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats
+from costboost.columns.columns import Column, ColumnError
+from costboost.columns.raw import open_column
 from costboost.costs.labels import nearest
 
 __all__ = ["Expression", "ExpressionError"]
@@ -129,13 +130,11 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
 }
 
 
-class ExpressionError(ValueError):
-    """The text cannot be read as an expression, or the table lacks a column that it names."""
+class ExpressionError(ColumnError):
+    """The text cannot be read as an expression, or columns do not give a price.
 
-    def __init__(self, message: str, column: str | None = None, row: int | None = None) -> None:
-        super().__init__(message)
-        # The cell that makes the price what it is, counted in the rows that were given.
-        self.column, self.row = column, row
+    Its `column` and `row` are the cell that makes the price what it is.
+    """
 
 
 class Expression:
@@ -228,58 +227,21 @@ class Expression:
                 f"The expression {self.text!r} names the column {name!r}, which X does not have"
                 f"{nearest(name, names)} X {has}."
             )
-        read = _texts if is_text else _numbers
-        return read(X[name], f"The column {name!r} of the expression {self.text!r}")
+        raw = open_column(X[name])
+        if not is_text:
+            return Column(name, "number").values(raw, f"The expression {self.text!r}")
+        if raw.kind not in ("text", "category"):
+            raise ExpressionError(
+                f"The column {name!r} of the expression {self.text!r} is compared with a text, but "
+                f"holds a {raw.kind}. Compare it with a number, without quotes."
+            )
+        return np.array([*raw.texts, None], dtype=object)[raw.values]
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
 
     def __reduce__(self) -> tuple[type[Expression], tuple[str]]:
         return Expression, (self.text,)
-
-
-def _numbers(column: Any, start: str) -> Floats:
-    """A column as floats; missing values become NaN."""
-    kind = str(getattr(column, "dtype", ""))
-    if "date" in kind.lower() or "time" in kind.lower():
-        raise ExpressionError(
-            f"{start} holds times ({kind}). Turn it into a number first, such as days since a date."
-        )
-    try:
-        if hasattr(column, "to_numpy") and hasattr(column, "isna"):  # pandas, nullable or not
-            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        return np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
-        strange = next((f"{x!r} (row {i})" for i, x in enumerate(column) if _is_word(x)), kind)
-        raise ExpressionError(
-            f"{start} must hold numbers, got {strange or 'text'}. Convert it to numbers, or "
-            "compare it with a text in quotes: where(column == '...', 1, 0)."
-        ) from None
-
-
-def _is_word(value: Any) -> bool:
-    """Whether a value is a text that is no number."""
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return isinstance(value, str)
-    return False
-
-
-def _texts(column: Any, start: str) -> AnyArray:
-    """A column of texts as objects; missing values become None."""
-    if hasattr(column, "isna"):  # pandas, nullable or not
-        texts = np.array(column.astype(object).to_numpy(), dtype=object)
-        texts[column.isna().to_numpy()] = None
-    else:
-        texts = np.asarray(column, dtype=object)
-    first = next((x for x in texts if x is not None), "")
-    if not isinstance(first, str):
-        raise ExpressionError(
-            f"{start} is compared with a text, but holds {type(first).__name__} values such as "
-            f"{first!r}. Compare it with a number, without quotes."
-        )
-    return texts
 
 
 def _rows(where: Bools) -> str:
@@ -424,9 +386,7 @@ class _Parser:
 
     def _function(self, name: str) -> _Part:
         if name not in _FUNCTIONS:
-            near = get_close_matches(name, _FUNCTIONS, n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            self._fail(f"there is no function {name!r}{hint}")
+            self._fail(f"there is no function {name!r}{nearest(name, _FUNCTIONS).rstrip('.')}")
         parts = [self._deeper(0)]
         while self._take(","):
             parts.append(self._deeper(0))

@@ -303,11 +303,6 @@ def named_labels(form: Any) -> tuple[list[Any], list[Any]]:
     return [], []
 
 
-def is_labelled(form: Any) -> bool:
-    """Whether the form names all classes by itself."""
-    return len(named_labels(form)[0]) > 1
-
-
 def positive_of(form: Any) -> Any:
     """The positive class that costs of two classes name; None if they name none."""
     return form.get("positive") if is_short(form) else getattr(form, "positive", None)
@@ -339,12 +334,11 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
                     "costs of CostBoostClassifier; elsewhere pass the mean costs, "
                     "costboost.costs.scenarios(...).expected."
                 ) from None
-            if isinstance(entry, int) and abs(entry) > LARGEST:
-                entry = f"one of {len(str(entry))} digits"
-                raise ValueError(f"{rule} of at most {LARGEST:g} in size, got {entry}.") from None
             if not is_number(entry):
                 at = f" at {place if len(place) > 1 else place[0]}" if place else ""
-                raise ValueError(f"{rule}, got {entry!r}{at}. Replace it by a number.") from None
+                raise ValueError(
+                    f"{rule} of at most {LARGEST:g} in size, got {entry!r:.50}{at}."
+                ) from None
         raise
 
 
@@ -363,7 +357,7 @@ def is_number(cell: Any) -> bool:
     """Whether a cell is a number, or a text that is one."""
     try:
         float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

@@ -144,18 +144,14 @@ def arranged(
     truth_codes, column_codes = matched(truths, classes), matched(columns, classes)
     missing = [label for i, label in enumerate(known) if i not in truth_codes]
     absent = [x for x, i in zip(truths, truth_codes, strict=True) if i < 0]
-    if missing and set(range(len(known))) <= set(column_codes):
-        raise ValueError(
-            f"{start} must have a row for every class {listed(known)}, but its rows are "
-            f"{listed(truths)} and its columns {listed(columns)}. It looks transposed: rows are "
-            "the truth, columns the decision. Pass its transpose, .T, or {(truth, decision): cost}."
-        )
     if missing:
         also = f" and name the unknown {listed(absent)}" if absent else ""
+        remedy = encoded_hint(known, truths) or "Relabel it: rows = truth, columns = decision."
+        if set(range(len(known))) <= set(column_codes):
+            remedy = "It looks transposed: pass its transpose, .T, or {(truth, decision): cost}."
         raise ValueError(
             f"{start} must name the classes {listed(known)} in its rows (the truth), in any order: "
-            f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} "
-            f"{encoded_hint(known, truths) or 'Relabel it: rows = truth, columns = decision.'}"
+            f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} {remedy}"
         )
     for what, given, codes in (("rows", truths, truth_codes), ("columns", columns, column_codes)):
         labels = [x if i < 0 else known[i] for x, i in zip(given, codes, strict=True)]
@@ -166,18 +162,14 @@ def arranged(
     rows = [truth_codes.index(i) for i in range(len(known))]
     extra = [x for x, i in zip(columns, column_codes, strict=True) if i < 0]
     lacking = [label for i, label in enumerate(known) if i not in column_codes]
-    for label in extra:
-        near = nearest(label, lacking)
-        if near != "." and label not in absent:
-            raise ValueError(
-                f"{start} names the decision {label!r} in its columns and lacks "
-                f"{listed(lacking)}{near} If it is a decision of its own, rename it."
-            )
+    hints = [nearest(label, lacking) for label in extra if label not in absent]
+    hint = next((hint for hint in hints if hint != "."), ".")
     are_classes = len(lacking) < len(known) and all(x in absent for x in extra)
-    if lacking and are_classes:
+    if lacking and (are_classes or hint != "."):
         raise ValueError(
             f"{start} must name exactly the classes {listed(known)} in its columns (the decision), "
-            f"in any order: they lack {listed(lacking)}. Add those columns."
+            f"in any order, or decisions that are not like them: {listed(labels)} lack "
+            f"{listed(lacking)}{hint} Correct or add those columns."
         )
     if are_classes and (as_classes or not extra):
         return classes, rows, [column_codes.index(i) for i in range(len(known))]

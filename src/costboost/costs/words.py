@@ -52,9 +52,7 @@ class CostSummary:
         return {**vars(self), "texts": [[*place, text] for place, text in self.texts.items()]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        texts = state["texts"]
-        if not isinstance(texts, dict):  # files of older versions hold the mapping itself
-            texts = {(truth, decision): text for truth, decision, text in texts}
+        texts = {(truth, decision): text for truth, decision, text in state["texts"]}
         vars(self).update({**state, "texts": texts})
 
     def __repr__(self) -> str:

@@ -18,7 +18,6 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.columns import ColumnError
 from costboost.columns.raw import RawTable, as_texts
 from costboost.costs import Expression, scenarios
-from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
 from costboost.decisions.arrays import cheapest_other
@@ -145,7 +144,7 @@ class Service:
                 X = self._read(rows, start)
                 costs = self._costs(given, X)
                 asked.append((X, costs, self.model._answer(X, costs)))
-            except (ColumnError, ExpressionError) as error:
+            except ColumnError as error:
                 if error.row is None:
                     raise
                 cell = f"{query.form}[{start + error.row}].{str(error.column)[:100]}"
