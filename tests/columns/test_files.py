@@ -96,7 +96,6 @@ WRONG = {
     "no Parquet": ("rows.parquet", b"a,b\n1,2\n", {}, "is not one"),
     "twice": ("rows.csv", b'a,"b",b,,\n1,2,3,4,5\n', {}, "more than one column named 'b'"),
     "twice, by ;": ("rows.csv", b'a;"b";b;;\n1,2,3,4,5\n', {}, "more than one column named 'b'"),
-    "delimiter": ("rows.csv", b"a;b\n1;\xe9\n", {"delimiter": "|"}, "looks like semicolon"),
     "long delimiter": ("rows.csv", b"a;b\n1;2\n", {"delimiter": "::"}, "must be one character"),
     "encoding": ("rows.csv", b"a;b\n1;\xe9\n", {"encoding": "utf-9"}, "one that Python knows"),
     "utf-16": ("rows.csv", b"a;b\n1;\xe9\n", {"encoding": "utf-16"}, "not written in utf-16"),
@@ -157,16 +156,15 @@ def test_a_converted_file_outlives_forked_processes_and_fits(tmp_path: Path) -> 
     assert source.read()["b"].to_list() == ["é"]
 
 
-def test_wide_tables_long_fields_and_old_ends_of_lines(tmp_path: Path) -> None:
+def test_wide_tables_long_fields_and_ends_of_lines(tmp_path: Path) -> None:
     path, names = tmp_path / "rows.csv", [f"column_{i}" for i in range(20_000)]
     path.write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
     assert open_source(path).read().columns == names
     path.write_text(f'a;b\n1;{"x" * 140_000}\n2;"{"y;" * 70_000}"\n')
     assert open_source(path).read()["b"].str.len_chars().to_list() == [140_000, 140_000]
-    for end in ("\n", "\r\n", "\r"):
+    for end in ("\n", "\r\n"):
         path.write_bytes(f'a,b{end}1,"x, y"{end}2,z{end}'.encode())
-        source = open_source(path)
-        assert (source.newline, source.read().rows()) == (end, [("1", "x, y"), ("2", "z")])
+        assert open_source(path).read().rows() == [("1", "x, y"), ("2", "z")]
 
 
 # --- writing -----------------------------------------------------------------------------------

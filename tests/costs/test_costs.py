@@ -139,7 +139,7 @@ ERRORS = {
     "ragged": ([[0, 1], [1]], "rectangular"),
     "labels": (
         pd.DataFrame(MATRIX, ["fraud", "fine"], ["fraud", "fine"]),
-        r"rows \(the truth\).*lack \['ok'\] and name the unknown \['fine'\].*Relabel",
+        r"rows \(the truth\).*lack \['ok'\] and name the unknown \['fine'\].*Relabel or add",
     ),
     "no columns": (pd.DataFrame(MATRIX, CLASSES), "columns have no names, only the numbers"),
     "repeated": (
@@ -147,12 +147,14 @@ ERRORS = {
         r"name each label once in its rows, got \['fraud', 'ok', 'ok'\]",
     ),
     "polars": (pl.DataFrame({"fraud": [0, 1], "ok": [5, 0]}), "first column must hold the true"),
-    "pair missing": ({("fraud", "ok"): 5}, r"\('ok', 'fraud'\) is missing"),
-    "pair unknown": ({("fraud", "OK"): 5}, r"'OK' is no class\..*\['fraud', 'ok'\]"),
+    "truth missing": ({("fraud", "ok"): 5}, r"rows \(the truth\).*lack \['ok'\]"),
+    "pair missing": ({("ok", "ok"): 1, ("fraud", "fraud"): 5}, r"\('ok', 'fraud'\) are missing"),
     "strange key": ({"fn": 5, "fpr": 1}, "unknown key 'fpr'; did you mean 'fp'"),
     "capital key": ({"FN": 5, "fp": 1}, "unknown key 'FN'; did you mean 'fn'"),
-    "empty": ({}, "are missing"),
-    "many pairs": (dict(cost_matrix={}, classes=range(10)), "and 85 more are missing"),
+    "empty": ({}, r"lack \['fraud', 'ok'\]"),
+    "many pairs": (
+        dict(cost_matrix={(i, i): 0 for i in range(9)}, classes=range(9)), "67 more are missing",
+    ),
     "fp": ({"fn": 5}, "Add 'fp'"),
     "positive": (
         {**SHORT, "positive": "x"},

@@ -113,7 +113,7 @@ class Source:
         The files.
     format : {"csv", "parquet", "arrow", "jsonl"}
         How they are written.
-    delimiter, encoding, newline : str
+    delimiter, encoding : str
         Of text files; empty for others.
     size : int
         Bytes of the files, as they are on the disk.
@@ -125,7 +125,6 @@ class Source:
     delimiter: str = ""
     encoding: str = ""
     size: int = 0
-    newline: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -154,9 +153,8 @@ class Source:
             if self.format == "jsonl":
                 return pl.scan_ndjson(path, infer_schema_length=None)
             if self.encoding not in ("utf-8", "utf-8-sig", "ascii"):
-                path = _as_utf8(path, self.encoding)
-            end = self.newline[-1]
-            return pl.scan_csv(path, separator=self.delimiter, infer_schema=False, eol_char=end)
+                path = _as_utf8(path, self.encoding, path.stat().st_mtime_ns)
+            return pl.scan_csv(path, separator=self.delimiter, infer_schema=False)
 
         parts = [scan_file(path) for path in self.paths]
         if len(parts) == 1:
@@ -285,16 +283,13 @@ def open_source(
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if delimiter is not None and len(delimiter) != 1:
         raise TableError(f"--delimiter must be one character or 'tab', got {delimiter!r}.")
-    end = re.search(r"\r\n|\n|\r", text)  # \r alone: of old Macintosh programs
-    newline = end[0] if end else "\n"
-    found, first = delimiter_of(text), text.partition(newline)[0]
-    if delimiter is not None and delimiter != found and delimiter not in first:
-        raise TableError(
-            f"{name} has no {_DELIMITERS.get(delimiter, repr(delimiter))} in its first line, so it "
-            f"is not the delimiter. It looks like {_DELIMITERS[found]}: leave --delimiter out."
-        )
-    _check_header(first, delimiter or found, name)
-    return Source(name, paths, kind, delimiter or found, encoding, size, newline)
+    source = Source(name, paths, kind, delimiter or delimiter_of(text), encoding, size)
+    # Nobody can say which of two columns of one name a cost or the target means.
+    copies = [one for one in source.columns() if one.endswith("_duplicated_0")]
+    if copies:
+        shown = ", ".join(repr(one.removesuffix("_duplicated_0")) for one in copies[:8] if one)
+        raise TableError(f"{name} has more than one column named {shown}. Rename or remove them.")
+    return source
 
 
 def find_files(name: str) -> tuple[Path, ...]:
@@ -312,11 +307,9 @@ def find_files(name: str) -> tuple[Path, ...]:
         what = "CSV, Parquet, Arrow or JSON lines file" if path.is_dir() else "file"
         raise TableError(f"No {what} matches {name}. Check the folder and the pattern.")
     folder = path.parent if path.parent.is_dir() else Path()
-    # Names are compared without their endings, which are alike in any folder of tables.
-    tables = (file for file in folder.iterdir() if _ending(file) in _ENDINGS)
-    stems = {file.name.partition(".")[0]: file for file in tables}
-    near = nearest(path.name.partition(".")[0], stems, cutoff=0.75)
-    hint = f" Did you mean {folder / stems[near[0]].name}?" if near else ""
+    tables = [file.name for file in folder.iterdir() if _ending(file) in _ENDINGS]
+    near = nearest(path.name, tables, cutoff=0.8)  # their endings are alike
+    hint = f" Did you mean {folder / near[0]}?" if near else ""
     raise TableError(f"There is no file {name}.{hint}")
 
 
@@ -374,23 +367,10 @@ def delimiter_of(text: str) -> str:
     return best
 
 
-def _check_header(line: str, delimiter: str, where: str) -> None:
-    """Refuse two columns of one name: nobody can say which one a cost or the target means."""
-    import polars as pl
-
-    row = pl.read_csv(
-        line.encode(), separator=delimiter, has_header=False, n_rows=1, infer_schema=False
-    ).row(0)
-    twice = sorted(name for name, n in Counter(row).items() if n > 1 and name)
-    if twice:
-        shown = ", ".join(map(repr, twice[:8]))
-        raise TableError(f"{where} has more than one column named {shown}. Rename or remove them.")
-
-
 @cache
-def _as_utf8(path: Path, encoding: str) -> Path:
-    """A copy in UTF-8, which polars can read."""
-    copy = _scratch() / f"{abs(hash(path))}.csv"
+def _as_utf8(path: Path, encoding: str, changed: int) -> Path:
+    """A copy in UTF-8, which polars can read, of the file as it was when it was changed last."""
+    copy = _scratch() / f"{abs(hash((path, encoding, changed)))}.csv"
     with _opened(path) as raw, copy.open("w", encoding="utf-8", newline="") as out:
         try:
             shutil.copyfileobj(codecs.getreader(encoding)(raw, "strict"), out)
@@ -454,7 +434,7 @@ def writer(
     path : str or path
         Its ending says the format; ``"-"`` writes CSV to the standard output.
     like : Source, optional
-        Text is written as in these files: delimiter, encoding, ends of lines.
+        Text is written as in these files: delimiter and encoding.
     decimal_comma : bool, default=False
         Whether numbers have a decimal comma in text.
     safe_cells : bool, default=False
@@ -483,9 +463,8 @@ def writer(
             frame = _changed(frame, _CONTROL, "?")
         if kind == "csv":
             lines = frame.write_csv(
-                include_header=is_first, separator=separator, decimal_comma=decimal_comma,
-                line_terminator=text.newline or "\n",
-            )  # fmt: skip
+                include_header=is_first, separator=separator, decimal_comma=decimal_comma
+            )
             try:
                 file.write(encoder.encode(lines))
             except UnicodeEncodeError as error:

@@ -46,6 +46,9 @@ SHORT_KEYS = ("fn", "fp", "tp", "tn", *NAMING_KEYS)
 LARGEST = 1e300
 """The largest cost: differences and sums of costs must stay finite."""
 
+# A pair that a mapping leaves out.
+_NOT_GIVEN = object()
+
 _TRUTH_WORDS = ("truth", "true", "actual", "y_true", "true class", "true label", "true_label")
 _DECISION_WORDS = (
     *("decision", "decisions", "decide", "decided", "predicted", "prediction", "pred", "y_pred"),
@@ -590,33 +593,23 @@ class Reader:
                 f"{self.start} has the unknown {keys}{hint} "
                 "Write {(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
             )
-        known = self.classes.tolist()
-
-        def as_class(label: Any) -> Any:
-            (code,) = matched([label], self.classes)
-            return label if code < 0 else known[code]
-
-        pairs = {(as_class(t), as_class(d)): value for (t, d), value in mapping.items()}
-        decisions = list(dict.fromkeys(d for _, d in pairs))
-        if set(decisions) < set(known):
-            decisions = known  # a class that nobody decides for: a pair is missing, named below
-        strangers = dict.fromkeys(t for t, _ in pairs if t not in known)
-        truths = [*known, *strangers]
-        if strangers and not {t for t, _ in pairs} & set(known):
-            truths = list(strangers)  # transposed, or of other labels: refused with the labels
-        missing = [(t, d) for t in truths for d in decisions if t != d and (t, d) not in pairs]
-        if missing and set(truths) >= set(known):
-            label = next((x for pair in pairs for x in pair if x not in known), None)
-            hint = "" if label is None else f" {label!r} is no class{nearest(label, known)}"
+        truths, columns = named_labels(mapping)
+        cells = np.empty((len(truths), len(columns)), dtype=object)
+        for i, j in np.ndindex(*cells.shape):
+            cells[i, j] = mapping.get((truths[i], columns[j]), _NOT_GIVEN)
+        cells, decisions = self.labelled(cells, truths, columns)
+        labels = self.classes.tolist(), decisions.tolist()
+        lacking = [place for place in np.ndindex(*cells.shape) if cells[place] is _NOT_GIVEN]
+        missing = [(labels[0][i], labels[1][j]) for i, j in lacking if labels[0][i] != labels[1][j]]
+        if missing:
             raise ValueError(
                 f"{self.start} must give a cost to every pair (truth, decision) of different "
-                f"labels; {listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing."
-                f"{hint} The classes are {listed(known)}. Add the pairs, or correct the labels."
+                f"labels; {listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing. "
+                "Add the pairs, or correct the labels."
             )
-        cells = np.empty((len(truths), len(decisions)), dtype=object)
-        for i, j in np.ndindex(*cells.shape):
-            cells[i, j] = pairs.get((truths[i], decisions[j]), 0.0)
-        return self.labelled(cells, truths, decisions)
+        for place in lacking:  # right decisions
+            cells[place] = 0.0
+        return cells, decisions
 
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
         known = self.classes.tolist()

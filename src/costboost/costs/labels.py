@@ -146,7 +146,7 @@ def arranged(
     absent = [x for x, i in zip(truths, truth_codes, strict=True) if i < 0]
     if missing:
         also = f" and name the unknown {listed(absent)}" if absent else ""
-        remedy = encoded_hint(known, truths) or "Relabel it: rows = truth, columns = decision."
+        remedy = encoded_hint(known, truths) or "Relabel or add rows (rows = truth)."
         if set(range(len(known))) <= set(column_codes):
             remedy = "It looks transposed: pass its transpose, .T, or {(truth, decision): cost}."
         raise ValueError(

@@ -657,13 +657,9 @@ class Costs:
         return np.array(self._table, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
-        labels = str(self.classes.tolist())
-        if not self.decides_classes:
-            labels += f" by {self.decisions.tolist()}"
-        if self.matrix is None:
-            return f"<Costs of {labels}: prices of shape {self.prices.shape}>"
-        rows = "" if self.codes is None else f", truth of {len(self.codes)} rows"
-        return f"<Costs of {labels}: matrix of shape {self.matrix.shape}{rows}>"
+        kind = "prices" if self.matrix is None else "matrix"
+        labels = f"{self.classes.tolist()} by {self.decisions.tolist()}"
+        return f"<Costs of {labels}: {kind} of shape {self._given.shape}>"
 
     def __str__(self) -> str:
         return str(self.summary)
