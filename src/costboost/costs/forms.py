@@ -594,6 +594,9 @@ class Reader:
                 "Write {(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
             )
         truths, columns = named_labels(mapping)
+        codes = matched(truths, self.classes)
+        if -1 not in codes:  # pairs of the other classes are missing, and named below
+            truths += [x for i, x in enumerate(self.classes.tolist()) if i not in codes]
         cells = np.empty((len(truths), len(columns)), dtype=object)
         for i, j in np.ndindex(*cells.shape):
             cells[i, j] = mapping.get((truths[i], columns[j]), _NOT_GIVEN)
