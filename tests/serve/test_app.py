@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
 
 import jsonschema_rs
-import numpy as np
 import pytest
 
 from costboost.serve import Settings, is_loopback
@@ -27,7 +25,7 @@ def test_token():
     wrong = ({}, {"authorization": "Bearer s3cre"}, {"authorization": f"Basic {TOKEN}"})
     right = {"authorization": f"bearer {TOKEN}"}
     for path, status in (
-        ("/schema", 200), ("/metrics", 200), ("/openapi.json", 200), ("/docs", 200), ("/no", 404),
+        ("/schema", 200), ("/metrics", 200), ("/openapi.json", 200), ("/no", 404),
     ):  # fmt: skip
         for headers in wrong:
             answer = client.get(path, headers=headers)
@@ -109,22 +107,6 @@ def test_metrics_count_what_was_answered():
     assert found['costboost_request_seconds_count{path="/decide"}'] == 3
 
 
-def test_absurd_costs_do_not_spoil_the_sums():
-    model, client = model_of("review"), client_of("review")
-    X = rows_of(model, 5)
-    client.decide({"records": records_of(X)})
-    before = values(client.get("/metrics").text)
-    absurd = np.full((len(model.classes_), len(model.decisions_)), 9e99).tolist()
-    answer = client.decide({"records": records_of(X), "costs": absurd})
-    assert answer.status_code == 200
-    after = values(client.get("/metrics").text)
-    assert after["costboost_rows_total"] == 10
-    assert after["costboost_unusual_rows_total"] == 5
-    for name, value in before.items():
-        if "_sum" in name and "seconds" not in name:
-            assert after[name] == value
-
-
 # -- reload ----------------------------------------------------------------------------------------
 
 
@@ -140,7 +122,7 @@ def test_reload_replaces_the_model_or_keeps_it():
     app = create_app(Settings(Path("absent")), load)
     client = Client(app)
     for done, model in ((False, "one"), (True, "two")):
-        assert asyncio.run(app.reload()) is done
+        assert app.reload() is done
         assert client.get("/ready").json()["model"] == model
     assert client.get("/schema").json()["x-costboost"]["decisions"] == ["fraud", "ok"]
     found = values(client.get("/metrics").text)
@@ -186,17 +168,9 @@ def test_columns_that_only_costs_need():
 # -- pages -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/", "/docs"])
-def test_pages_need_nothing_else(path):
-    answer = client_of("review").get(path)
+def test_the_page_needs_nothing_else():
+    answer = client_of("review").get("/")
     assert answer.headers["content-security-policy"] == POLICY
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", answer.text)
     assert not re.search(r"@import|url\(|style=\"| on[a-z]+=\"", answer.text)
     assert '<html lang="en">' in answer.text
-
-
-def test_docs_show_every_path():
-    client = client_of("review")
-    page = client.get("/docs").text
-    for path in client.get("/openapi.json").json()["paths"]:
-        assert path in page

@@ -34,7 +34,7 @@ from starlette.requests import ClientDisconnect
 
 from costboost.serve import Settings
 from costboost.serve.logs import AuditLog, stamp
-from costboost.serve.page import POLICY, docs_page, start_page
+from costboost.serve.page import POLICY, start_page
 from costboost.serve.requests import Query, RequestError
 from costboost.serve.scoring import AUDITED, Reply, Service
 
@@ -51,7 +51,7 @@ _JSON, _CSV = "application/json", "text/csv"
 _ID = re.compile(rb"[!-~]{1,64}")  # of a request, as a client may name it
 # Open to all: they tell nothing about the model.
 _OPEN = frozenset({"/", "/health", "/ready"})
-_PATHS = frozenset({*_OPEN, "/decide", "/schema", "/metrics", "/docs", "/openapi.json"})
+_PATHS = frozenset({*_OPEN, "/decide", "/schema", "/metrics", "/openapi.json"})
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -63,22 +63,8 @@ _HEADERS = [
 _DECIDE = (
     "Decide rows: JSON, or CSV with a header, which may have columns of costs: costs.fn and "
     "costs.fp, or costs.TRUTH.DECISION for every pair. Columns that the model does not use come "
-    "back as given."
+    "back as given. For CSV, explain and capacity (as JSON) are in the query of the address."
 )
-_OPTIONS = {
-    "explain": "For CSV: true explains the decisions.",
-    "capacity": 'For CSV: limits as JSON, such as {"review": 20}.',
-    "per": "For CSV: the column whose groups have limits of their own.",
-}
-_STATUSES = {
-    400: "The body cannot be read.",
-    401: "The bearer token is missing or wrong.",
-    408: "The body did not arrive in time.",
-    413: "Too many bytes or rows.",
-    415: "The type of the body is not known.",
-    422: "A field is unknown, missing or of the wrong type; the answer names it.",
-    503: "The time limit was reached, or the service is stopping or busy.",
-}
 
 
 class Failure(BaseModel):
@@ -124,14 +110,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> Application:
     app.add_api_route(
         "/decide", current.decide, methods=["POST"], tags=["decisions"], operation_id="decide",
         summary="Decide rows", description=_DECIDE, response_description="A decision per row.",
-        responses={
-            200: {"model": Decided},
-            **{code: {"description": text, "model": Failure} for code, text in _STATUSES.items()},
-        },
-        openapi_extra={"parameters": [
-            {"name": name, "in": "query", "schema": {"type": "string"}, "description": text}
-            for name, text in _OPTIONS.items()
-        ]},
+        responses={200: {"model": Decided}, "4XX": {"model": Failure}, "5XX": {"model": Failure}},
     )  # fmt: skip
 
     @app.get("/health", summary="Is the process alive?", tags=["operation"])
@@ -170,10 +149,6 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> Application:
     @app.get("/", include_in_schema=False)
     async def page() -> HTMLResponse:
         return HTMLResponse(start_page(), headers={"content-security-policy": POLICY})
-
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> HTMLResponse:
-        return HTMLResponse(docs_page(app.openapi()), headers={"content-security-policy": POLICY})
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
@@ -224,10 +199,10 @@ class Application:
         self.service = self._load()
         self._audit: AuditLog | None = None
         if settings.audit is not None:
-            self._audit = AuditLog(settings.audit, settings.audit_bytes)
+            self._audit = AuditLog(settings.audit)
         self.metrics.loaded.set(self.service.loaded_at)
         self.is_draining = False
-        self._loading = asyncio.Lock()
+        self._loading = threading.Lock()
         self._threads = ThreadPoolExecutor(settings.threads, "decide")
         self._free = threading.Semaphore(_QUEUE)
         self._held = 0  # bytes of bodies
@@ -275,7 +250,7 @@ class Application:
                 answer = _refusal(error)
             await answer(scope, receive, counted)
         except Exception:
-            log.exception("Request %s to %s failed.", name, path, extra={"request": name})
+            log.exception("Request %s to %s failed.", name, path)
             if not status:
                 failed = _refusal(RequestError(500, "The service failed; its log says why."))
                 await failed(scope, receive, counted)
@@ -309,11 +284,11 @@ class Application:
 
     # -- POST /decide ---------------------------------------------------------------------------
 
-    async def reload(self) -> bool:
+    def reload(self) -> bool:
         """Load the model file again; requests that have begun keep the old model."""
         try:
-            async with self._loading:
-                self.service = service = await asyncio.to_thread(self._load)
+            with self._loading:
+                self.service = service = self._load()
         except Exception as error:
             self.metrics.reloads.labels("failed").inc()
             log.error("The model was not reloaded, the old one stays: %s", error)
@@ -442,8 +417,6 @@ class Metrics:
         self.cost = made(Gauge, "expected_cost_sum", text, "decision", **summed)
         text = "Expected saving against the runner-up, added up."
         self.saving = made(Gauge, "saving_sum", text, **summed)
-        text = "Rows with costs a million times those of the model; no sum has them."
-        self.unusual = made(Counter, "unusual_rows", text)
         self.reloads = made(Counter, "reloads", "Reloads of the model file.", "result")
         text = "When the model was loaded, by the worker that did so last."
         latest = {"multiprocess_mode": "max"}
@@ -461,15 +434,12 @@ class Metrics:
         counts = np.bincount(answer.codes, minlength=len(labels))
         for code in np.flatnonzero(counts):
             self.decisions.labels(labels[code]).inc(float(counts[code]))
-        if answer.expected is None or answer.taken is None or answer.saving is None:
+        if answer.expected is None:
             return
-        # One absurd cost would drown all others in the sums, for ever.
-        usual = np.abs(answer.expected).max(axis=1) <= service.largest_usual_cost
-        self.unusual.inc(float(len(usual) - usual.sum()))
-        sums = np.bincount(answer.codes[usual], answer.taken[usual], minlength=len(labels))
+        sums = np.bincount(answer.codes, answer.taken, minlength=len(labels))
         for code in np.flatnonzero(counts):
             self.cost.labels(labels[code]).inc(float(sums[code]))
-        self.saving.inc(float(answer.saving[usual].sum()))
+        self.saving.inc(float(answer.saving.sum()))
 
     def text(self) -> bytes:
         """All metrics, of all processes."""

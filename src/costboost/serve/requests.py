@@ -6,15 +6,15 @@ import csv
 import io
 from collections.abc import Collection, Mapping
 from itertools import islice
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from costboost._typing import AnyArray, Bools, Floats
+from costboost._typing import AnyArray, Floats
 from costboost.columns import ColumnError, Columns
 from costboost.columns.columns import Column
-from costboost.columns.raw import as_texts, open_column
+from costboost.columns.raw import open_column
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of, positive_of
 from costboost.errors import ModelFileError
@@ -22,7 +22,6 @@ from costboost.files.container import Limits, parse_json
 
 # Sums of costs of a whole batch stay finite.
 LARGEST = 1e100
-LONGEST_NAME = 200  # of a group
 SHORT = ("fn", "fp", "tp", "tn")
 
 # Cells of a request, and those of columns that are only passed on to the answer.
@@ -33,13 +32,15 @@ _ALL = ["string", "number", "boolean", "null"]
 Count = Annotated[int, Field(ge=0, le=2**53, description="a number of rows")]
 Share = Annotated[float, Field(ge=0, le=1, description="a share of the rows")]
 Limit = Count | Share | Annotated[list[Count | Share | None], Field(min_length=2, max_length=2)]
-Rows = Annotated[list[Any], Field(min_length=1)]
 Price = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 Matrix = list[list[Price]] | dict[str, dict[str, Price]] | dict[str, Price | str | bool]
 
 
 def _part(description: str) -> Any:
     return Field(None, description=description)
+
+
+_Kind = TypeVar("_Kind", bound="Options")
 
 
 class RequestError(Exception):
@@ -50,27 +51,27 @@ class RequestError(Exception):
         self.status, self.field, self.headers = status, field, headers
 
 
-class Body(BaseModel):
-    """A request; parts that are left out are None."""
+class Options(BaseModel):
+    """What a request says beside its rows and costs; parts that are left out are None."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    records: Rows | None = _part("Rows as objects, a value per column.")
-    rows: Rows | None = _part("Rows as lists, in the order of the columns.")
-    columns: list[str] | None = _part("Names of the columns, in the order of rows.")
-    costs: Matrix | Annotated[list[Matrix | None], Field(fail_fast=True)] | None = _part(
-        "Costs of all rows, or a list with the costs (or null) of each row. The costs of a row are "
-        "a matrix, rows = truth, columns = decision, or {truth: {decision: cost}}, or for two "
-        'classes {"fn": cost, "fp": cost}, with "tp", "tn" and "positive" if needed.'
-    )
-    capacity: dict[str, Limit | dict[str, Limit]] | None = _part(
+    capacity: dict[str, Limit] | None = _part(
         'How many rows of the request may get a decision, such as {"review": 20}: a number, a '
-        "share, a pair [lower, upper] of them, or one of these per group."
-    )
-    per: str | list[str | int | float | bool] | None = _part(
-        "A column, or a group per row: limits hold in each group."
+        "share, or a pair [lower, upper] of them."
     )
     explain: bool | None = _part("Whether to explain the decisions.")
+
+
+class Body(Options):
+    """A request in JSON."""
+
+    records: list[Any] = Field(min_length=1, description="Rows as objects, a value per column.")
+    costs: Matrix | Annotated[list[Matrix], Field(fail_fast=True)] | None = _part(
+        "Costs of all rows, or a list with the costs of each row. The costs of a row are a matrix, "
+        "rows = truth, columns = decision, or {truth: {decision: cost}}, or for two classes "
+        '{"fn": cost, "fp": cost}, with "tp", "tn" and "positive" if needed.'
+    )
 
 
 class Query(NamedTuple):
@@ -78,11 +79,9 @@ class Query(NamedTuple):
 
     rows: Mapping[Any, list[Any]]  # the raw columns
     n: int
-    costs: tuple[Floats, Bools] | None = None  # a matrix per row (n, k, d), and who has one
+    costs: Floats | None = None  # a matrix per row, (n, k, d)
     capacity: Mapping[Any, Any] | None = None
     explain: bool = False
-    groups: AnyArray | None = None  # names, in each of which limits hold
-    form: str = "records"
 
 
 class Requests:
@@ -97,6 +96,7 @@ class Requests:
         self._priced = () if "coalesce(" in str(model.cost_matrix) else tuple(priced)
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
+        self._shape = len(self.classes), len(self.decisions)
         self._truths = {str(label): label for label in self.classes.tolist()}
         self._choices = {str(label): label for label in self.decisions.tolist()}
         # Columns of tables that hold costs, and the entries they stand for.
@@ -107,7 +107,7 @@ class Requests:
         }
         self._positive = positive_of(model.cost_matrix)
         try:
-            self._matrices([{"fn": 1.0, "fp": 1.0}], "costs")
+            self._costs({"fn": 1.0, "fp": 1.0}, 1)
             self.short_costs = True  # without naming the positive class
         except RequestError:
             self.short_costs = False
@@ -130,74 +130,59 @@ class Requests:
 
     def schema(self, max_rows: int) -> dict[str, Any]:
         """The JSON Schema of a body."""
-        row, n = self.row_schema, len(self.required)
-        cells = [row["properties"][name] for name in self.required]
-        as_list = {"type": "array", "prefixItems": cells, "minItems": n, "maxItems": n}
-        whole = Body.model_json_schema()
-        parts = whole["properties"]
-        rows = {"type": "array", "minItems": 1, "maxItems": max_rows}
-        shared = {name: parts[name] for name in ("costs", "capacity", "per", "explain")}
-        forms = [
-            {**whole, "properties": {name: {**rows, "items": item}, **shared}, "required": [name]}
-            for name, item in (("records", row), ("rows", as_list))
-        ]
-        forms[1]["properties"]["columns"] = parts["columns"]
-        return {"anyOf": forms}
+        found = Body.model_json_schema()
+        found["properties"]["records"] |= {"items": self.row_schema, "maxItems": max_rows}
+        return found
 
     # -- rows -----------------------------------------------------------------------------------
 
     def from_json(self, body: bytes, max_rows: int) -> Query:
         """A request from a body in JSON."""
-        return self._query(_parsed(body, 400), max_rows)
+        found = _checked(Body, _parsed(body, 400))
+        n = _counted(found.records, max_rows)
+        columns = self._of_objects(found.records)
+        return self._query(columns, n, self._costs(found.costs, n), found)
 
     def from_csv(self, body: bytes, options: Mapping[str, str], max_rows: int) -> Query:
-        """A request from a file with a header; the other parts are in the query of its address."""
+        """A request from a file with a header; its options are in the query of its address."""
         document: dict[str, Any] = dict(options)
         if "capacity" in options:
             document["capacity"] = _parsed(options["capacity"].encode(), 422, "capacity")
-        if "explain" in options:
-            flags = {"true": True, "1": True, "false": False, "0": False}
-            document["explain"] = flags.get(options["explain"].lower(), options["explain"])
+        found = _checked(Options, document, strict=False)
         # Cells as they are written: what they mean is known to the columns of the model.
         try:
             text = body.decode("utf-8-sig")
             delimiter = max(",;\t|", key=text.partition("\n")[0].count)
             lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-            document |= {"columns": next(lines, []), "rows": []}
-            document["rows"] = list(islice(filter(None, lines), max_rows + 1))
+            names = next(lines, [])
+            rows = list(islice(filter(None, lines), max_rows + 1))
         except (UnicodeDecodeError, csv.Error) as error:
             raise RequestError(400, f"The body cannot be read as CSV: {error}.") from None
-        return self._query(document, max_rows, has_prices=True)
+        n = _counted(rows, max_rows)
+        if len(set(names)) < len(names):
+            raise RequestError(422, "No column may be named twice.", "columns")
+        self._check_names(names, "columns")
+        for row, cells in enumerate(rows):
+            if len(cells) != len(names):
+                message = f"A row must have {len(names)} values; got {len(cells)}."
+                raise RequestError(422, message, f"records[{row}]")
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        return self._query(columns, n, self._column_costs(columns, n), found)
 
-    def _query(self, document: Any, max_rows: int, has_prices: bool = False) -> Query:
-        """A request from its parts; tables may have columns of costs."""
-        found = _checked(document)
-        form = "records" if found.rows is None else "rows"
-        rows, limits, groups = getattr(found, form), found.capacity, found.per
-        if rows is None or (form == "rows" and found.records is not None):
-            message = 'Give "records", a list of objects, or "rows", a list of lists, and not both.'
-            raise RequestError(422, message, form)
-        if form == "records" and found.columns is not None:
-            raise RequestError(422, 'columns is used only with "rows".', "columns")
-        n = len(rows)
-        if n > max_rows:
-            message = f"A request may have at most {max_rows} rows. Send several requests."
-            raise RequestError(413, message, form)
-        columns = self._of_lists(rows, found.columns) if form == "rows" else self._of_objects(rows)
+    def _query(self, columns: dict[str, Any], n: int, costs: Any, found: Options) -> Query:
+        """A request from its parts."""
         for name, values in columns.items():
             if not set(map(type, values)) <= _SCALARS:
                 row = next(i for i, value in enumerate(values) if type(value) not in _SCALARS)
                 message = f"{name[:100]!r} must be a text, a number, true, false or null."
-                raise RequestError(422, message, f"{form}[{row}].{name[:100]}")
-        costs = self._column_costs(columns) if has_prices else found.costs
+                raise RequestError(422, message, f"records[{row}].{name[:100]}")
+        limits = found.capacity
         return Query(
             {self.names.get(name, name): values for name, values in columns.items()},
             n,
-            self._costs(costs, n),
+            costs,
             limits and {self._choices.get(name, name): limits[name] for name in limits},
             bool(found.explain),
-            None if groups is None else _group_names(groups, columns, n),
-            form,
         )
 
     def _of_objects(self, records: list[Any]) -> dict[str, list[Any]]:
@@ -213,21 +198,8 @@ class Requests:
                 names |= dict.fromkeys(usual)
         if len(names) * len(records) > _CELLS:  # before rows that lack a column get one
             message = f"A request may have at most {_CELLS} cells. Send several requests."
-            raise RequestError(413, message, "rows")
+            raise RequestError(413, message, "records")
         return {name: [record.get(name) for record in records] for name in names}
-
-    def _of_lists(self, rows: list[Any], names: list[str] | None) -> dict[str, Any]:
-        """Columns of rows that are lists, in the order of `required` or of the names given."""
-        order = list(self.required) if names is None else names
-        if len(set(order)) < len(order):
-            raise RequestError(422, "No column may be named twice.", "columns")
-        self._check_names(order, "columns")
-        for row, values in enumerate(rows):
-            if type(values) is not list or len(values) != len(order):
-                given = len(values) if type(values) is list else type(values).__name__
-                message = f"A row must have {len(order)} values; got {given}."
-                raise RequestError(422, message, f"rows[{row}]")
-        return dict(zip(order, map(list, zip(*rows, strict=True)), strict=True))
 
     def _check_names(self, given: Collection[str], place: str) -> None:
         for name, real in self.required.items():
@@ -238,68 +210,64 @@ class Requests:
 
     # -- costs ----------------------------------------------------------------------------------
 
-    def _column_costs(self, columns: dict[str, Any]) -> list[Any] | None:
-        """An entry per row from columns of costs; a row without any has None."""
-        priced = [name for name in columns if name in self._prices and name not in self.names]
+    def _column_costs(self, columns: dict[str, Any], n: int) -> Floats | None:
+        """Costs that are columns of a table, which are taken out of it."""
         prices = {}
-        for name in priced:
+        for name in [x for x in columns if x in self._prices and x not in self.names]:
             try:
                 cells = open_column(columns.pop(name))
                 prices[self._prices[name]] = Column(name, "number").values(cells, "The request")
             except ColumnError as error:
-                raise RequestError(422, str(error), f"rows[{error.row}].{name}") from None
-        return [
-            dict(zip(prices, row, strict=True)) if any(x == x for x in row) else None
-            for row in zip(*map(np.ndarray.tolist, prices.values()), strict=True)
-        ] or None
+                raise RequestError(422, str(error), f"records[{error.row}].{name}") from None
+        return self._resolved(prices, n) if prices else None
 
-    def _costs(self, given: Any, n: int) -> tuple[Floats, Bools] | None:
-        """Costs of `n` rows: one entry for all, or a list with an entry or null per row."""
+    def _costs(self, given: Any, n: int) -> Floats | None:
+        """Costs of `n` rows: one entry for all, or a list with an entry per row."""
         if given is None:
             return None
         first = given[0] if type(given) is list and given else None
         is_matrix = type(first) is list and not any(type(cell) is list for cell in first)
         is_one = type(given) is dict or is_matrix
-        entries = [given] if is_one else given
+        entries: list[Any] = [given] if is_one else given
         if not is_one and len(given) != n:
             message = f"costs must be one entry for all rows or {n}, one per row; got {len(given)}."
             raise RequestError(422, message, "costs")
-        forms: dict[Any, list[int]] = {}  # rows whose costs have the same keys are read together
-        for row, entry in enumerate(entries):
-            if entry is not None:
-                forms.setdefault(_form_of(entry), []).append(row)
-        has_costs = np.zeros(len(entries), dtype=np.bool_)
-        matrices = np.zeros((len(entries), len(self.classes), len(self.decisions)))
-        for rows in forms.values():
-            place = "costs" if is_one else f"costs[{rows[0]}]"
-            has_costs[rows] = True
-            matrices[rows] = self._matrices([entries[row] for row in rows], place)
-        if is_one:
-            matrices, has_costs = np.repeat(matrices, n, axis=0), np.repeat(has_costs, n)
-        return (matrices, has_costs) if forms else None
+        form: Any = entries
+        if dict in map(type, entries):
+            priced = [self._pairs(entry) for entry in entries]
+            positive = priced[0].get("positive")
+            if any(
+                one.keys() != priced[0].keys() or one.get("positive") != positive for one in priced
+            ):
+                message = "The costs of all rows must have the same keys and positive class."
+                raise RequestError(422, message, "costs")
+            form = {key: [one[key] for one in priced] for key in priced[0]}
+            if "positive" in form:
+                form["positive"] = self._truths.get(str(positive), positive)
+        return np.broadcast_to(self._resolved(form, len(entries)), (n, *self._shape))
 
-    def _matrices(self, alike: list[Any], place: str) -> Floats:
-        """The costs of some rows, all written in one form that the library reads."""
-        form: Any = alike
-        if type(alike[0]) is dict:
-            form = {"positive": self._positive} if alike[0].keys() <= set(SHORT) else {}
-            for key, inner in alike[0].items():
-                if key == "positive":
-                    form[key] = self._truths.get(str(inner), inner)
-                elif type(inner) is dict:
-                    truth = self._truths.get(key, key)
-                    for name in inner:
-                        pair = truth, self._choices.get(name, name)
-                        form[pair] = [one[key][name] for one in alike]
-                else:
-                    form[key] = [one[key] for one in alike]
+    def _pairs(self, entry: Any) -> dict[Any, Any]:
+        """The costs of a row by keys that the library reads: "fn", or a pair of labels."""
+        found: dict[Any, Any] = {}
+        for key, inner in entry.items() if type(entry) is dict else ():
+            if type(inner) is dict:
+                truth = self._truths.get(key, key)
+                found |= {(truth, self._choices.get(x, x)): price for x, price in inner.items()}
+            else:
+                found[key] = inner
+        return found
+
+    def _resolved(self, form: Any, n: int) -> Floats:
+        """Costs of `n` rows in a form that the library reads, as matrices."""
+        if type(form) is dict and form.keys() <= set(SHORT):
+            form["positive"] = self._positive
         try:
             found = Costs.resolve(
-                costs=form, classes=self.classes, decisions=self.decisions, n_samples=len(alike),
+                costs=form, classes=self.classes, decisions=self.decisions, n_samples=n,
                 owner="POST /decide",
             ).matrix  # fmt: skip
         except (ValueError, TypeError) as error:
-            raise RequestError(422, str(error)[:1000], place) from None
+            raise RequestError(422, str(error)[:1000], "costs") from None
         return np.asarray(found)
 
 
@@ -314,16 +282,16 @@ def _columns_of(model: Any) -> Columns:
     return Columns(tuple(Column(name, "other") for name in names), len(names))
 
 
-def _checked(document: Any) -> Body:
+def _checked(kind: type[_Kind], document: Any, strict: bool = True) -> _Kind:
     """The parts of a request, of the right types."""
     try:
-        return Body.model_validate(document)
+        return kind.model_validate(document, strict=strict)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
     # Of several forms, the one whose lists and objects fit furthest is the one that was meant.
     shapes = ("list_type", "dict_type")
     first = max(found, key=lambda one: (one["type"] not in shapes, len(one["loc"])))
-    known, here, place = Body.model_fields, document, ""
+    known, here, place = kind.model_fields, document, ""
     for step in first["loc"]:  # without pydantic's names of alternatives
         if type(here) is list and type(step) is int:
             place += f"[{step}]"
@@ -334,15 +302,7 @@ def _checked(document: Any) -> Body:
         here = here[step]
     key = str(first["loc"][0]) if first["loc"] else ""
     about = known[key].description if key in known else f"Known keys are {', '.join(known)}."
-    raise RequestError(422, f"{first['msg']}. {about}", place.lstrip(".") or None)
-
-
-def _form_of(entry: Any) -> Any:
-    """Costs with the same keys are read together."""
-    if type(entry) is not dict:
-        return None
-    keys = ((key, frozenset(x) if type(x) is dict else None) for key, x in entry.items())
-    return str(entry.get("positive")), frozenset(keys)
+    raise RequestError(422, f"{first['msg']}. {about}", place.lstrip(".") or key or None)
 
 
 def _schema_of(column: Column) -> dict[str, Any]:
@@ -359,21 +319,14 @@ def _schema_of(column: Column) -> dict[str, Any]:
     return {"type": [*_ALL], "description": what, "examples": list(column.categories[:200])}
 
 
-def _group_names(groups: Any, columns: Mapping[str, Any], n: int) -> AnyArray:
-    """Names of groups: objects, because one long text would lengthen all in an array of texts."""
-    if type(groups) is str:
-        if groups not in columns:
-            raise RequestError(422, f"The rows have no column {groups[:100]!r}.", "per")
-        places, texts = as_texts(open_column(columns[groups]))
-        groups = np.array([*texts, None], dtype=object)[places]
-    if len(groups) != n:
-        raise RequestError(422, f"per must be a column or a list of {n} groups.", "per")
-    names = np.empty(n, dtype=object)
-    names[:] = [None if value is None else str(value) for value in groups]
-    if any(name is None or len(name) > LONGEST_NAME for name in names):
-        message = f"The name of a group must have 1 to {LONGEST_NAME} characters on every row."
-        raise RequestError(422, message, "per")
-    return names
+def _counted(rows: list[Any], most: int) -> int:
+    """The number of rows, if it is allowed."""
+    if not rows:
+        raise RequestError(422, "There must be at least 1 row.", "records")
+    if len(rows) > most:
+        message = f"A request may have at most {most} rows. Send several requests."
+        raise RequestError(413, message, "records")
+    return len(rows)
 
 
 def _parsed(text: bytes, status: int, field: str | None = None) -> Any:

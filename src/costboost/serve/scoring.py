@@ -6,15 +6,13 @@ import hashlib
 import math
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic_core import to_json
 
-from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._typing import AnyArray, Floats, Ints
 from costboost.columns import ColumnError
 from costboost.columns.raw import RawTable, as_texts
 from costboost.costs import Expression, scenarios
@@ -34,25 +32,18 @@ _PARTS = 2_000_000
 AUDITED = {"time", "request", "model", "decision"}
 
 
-@dataclass(frozen=True, eq=False)
-class Reply:
-    """What is known of the rows of a request."""
+class Reply(NamedTuple):
+    """What is known of the rows of a request; a model that has no probabilities knows the codes."""
 
     codes: Ints
-    proba: Floats | None = None
-    expected: Floats | None = None
-    runner_up: Ints | None = None
-    saving: Floats | None = None
-    base: Floats | None = None
-    parts: Floats | None = None  # of the base and the saving, a column per feature
+    proba: Any = None
+    expected: Any = None
+    runner_up: Any = None
+    saving: Any = None
+    taken: Any = None  # the expected cost of the decision of each row
+    base: Any = None
+    parts: Any = None  # of the base and the saving, a column per feature
     limits: list[dict[Any, Any]] | None = None
-
-    @cached_property
-    def taken(self) -> Floats | None:
-        """Expected cost of the decision of each row."""
-        if self.expected is None:
-            return None
-        return self.expected[np.arange(len(self.codes)), self.codes]
 
 
 def _check_time(end: float) -> None:
@@ -73,15 +64,6 @@ class Service:
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
-        numbers = [f"probability_{label}" for label in self.classes.tolist()]
-        numbers += [f"expected_cost_{label}" for label in self.decisions.tolist()]
-        # Of the lines of an audit log: what says the decision, and places for the numbers.
-        decisions = [to_json(label, fallback=str) for label in self.decisions.tolist()]
-        self._audit_decisions = [b',"decision":' + text.replace(b"%", b"%%") for text in decisions]
-        keys = [to_json(name).replace(b"%", b"%%") for name in numbers]
-        self._audit_keys = b"".join(b"," + key + b":%s" for key in keys)
-        scale = float(np.abs(model.cost_matrix_).max())
-        self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain")
         # Expressions over columns are read once, instead of at every request.
@@ -122,8 +104,13 @@ class Service:
 
     def answer(self, query: Query, end: float = math.inf) -> Reply:
         """Decide the rows of a request; `end` is when work on it must stop."""
-        for field in ("costs", "capacity", "explain"):
-            if not self.has_probabilities and getattr(query, field) not in (None, False):
+        given = {
+            "costs": query.costs is not None,
+            "capacity": query.capacity,
+            "explain": query.explain,
+        }
+        for field in given:
+            if given[field] and not self.has_probabilities:
                 raise RequestError(
                     422, "The model has learned decisions and no probabilities, so it takes "
                     f"no {field}. Leave it out.", field,
@@ -139,15 +126,15 @@ class Service:
             _check_time(end)
             some = slice(start, start + _ROWS)
             rows = {name: values[some] for name, values in query.rows.items()}
-            given = query.costs and (query.costs[0][some], query.costs[1][some])
+            costs = None if query.costs is None else query.costs[some]
             try:
                 X = self._read(rows, start)
-                costs = self._costs(given, X)
+                costs = self._expressed(X) if costs is None else costs
                 asked.append((X, costs, self.model._answer(X, costs)))
             except ColumnError as error:
                 if error.row is None:
                     raise
-                cell = f"{query.form}[{start + error.row}].{str(error.column)[:100]}"
+                cell = f"records[{start + error.row}].{str(error.column)[:100]}"
                 raise RequestError(422, str(error)[:1000], cell) from None
         codes = np.concatenate([one.codes for *_, one in asked])
         if asked[0][2].expected is None:
@@ -160,10 +147,9 @@ class Service:
         limits = base = parts = None
         if query.capacity is not None:
             _check_time(end)
-            allowed = allocate(expected, self.decisions, capacity=query.capacity, per=query.groups)
+            allowed = allocate(expected, self.decisions, capacity=query.capacity)
             codes, priced = allowed.codes, allowed.to_frame().dropna(subset="price")
-            names = [name for name in ("group", "decision", "rows", "price") if name in priced]
-            limits = priced[names].to_dict("records")
+            limits = priced[["decision", "rows", "price"]].to_dict("records")
         if query.explain:
             told = []
             for place, (X, costs, _) in enumerate(asked):
@@ -173,8 +159,9 @@ class Service:
             used = [place for place, column in enumerate(self.columns) if column.is_used]
             base = np.concatenate([one.base for one in told])
             parts = np.concatenate([one.parts[:, used] for one in told])
-        others = cheapest_other(expected, codes)
-        return Reply(codes, proba, expected, *others, base, parts, limits)
+        runner_up, saving = cheapest_other(expected, codes)
+        taken = expected[np.arange(query.n), codes]
+        return Reply(codes, proba, expected, runner_up, saving, taken, base, parts, limits)
 
     def _read(self, columns: dict[Any, list[Any]], first: int) -> Any:
         """The rows as the model takes them."""
@@ -211,41 +198,27 @@ class Service:
             raise RequestError(413, message, "columns")
         return {str(name): values for name, values in found.items()}
 
-    def _costs(self, given: tuple[Floats, Bools] | None, X: Any) -> Floats | None:
-        """A matrix per row: given, or of the columns. None: the model decides by its own."""
-        if given is None and self._cells is None:
+    def _expressed(self, X: Any) -> Floats | None:
+        """Costs of rows by expressions over columns. None: the model decides by its own."""
+        if self._cells is None:
             return None
-        if given is not None and given[1].all():
-            return given[0]
-        if self._cells is not None:
-            own = np.empty((len(X), *self._cells.shape))
-            for j, d in np.ndindex(*self._cells.shape):
-                cell: Any = self._cells[j, d]
-                own[:, j, d] = cell(X, of="the request") if isinstance(cell, Expression) else cell
-        elif (
-            self.model._decides_by_costs()
-            or self.model._scored(X, codes=True, proba=False)[0] is None
-        ):
-            own = self.model._decision_costs(None, len(X), X).matrix
-        else:
-            raise RequestError(
-                422, "Without costs this model decides by what it has learned, so one request "
-                "must have costs for all rows or for none.", "costs",
-            )  # fmt: skip
-        return own if given is None else np.where(given[1][:, None, None], given[0], own)
+        found = np.empty((len(X), *self._cells.shape))
+        for j, d in np.ndindex(*self._cells.shape):
+            cell: Any = self._cells[j, d]
+            found[:, j, d] = cell(X, of="the request") if isinstance(cell, Expression) else cell
+        return found
 
     # -- answers --------------------------------------------------------------------------------
 
     def _records(self, answer: Reply, passed: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
         """Some rows of an answer as objects."""
         columns: dict[str, list[Any]] = {"decision": self.decisions[answer.codes[rows]].tolist()}
-        if answer.proba is not None and answer.expected is not None:
+        if answer.expected is not None:
             columns["probabilities"] = _named(self.classes.tolist(), answer.proba[rows])
             columns["expected_costs"] = _named(self.decisions.tolist(), answer.expected[rows])
-        if answer.runner_up is not None and answer.saving is not None:
             columns["runner_up"] = self.decisions[answer.runner_up[rows]].tolist()
             columns["saving"] = answer.saving[rows].tolist()
-        if answer.base is not None and answer.parts is not None:
+        if answer.parts is not None:
             parts = _named([column.name for column in self.columns.used], answer.parts[rows])
             explained = {"base": answer.base[rows].tolist(), "parts": parts}
             columns["explanation"] = _objects(explained)
@@ -270,24 +243,19 @@ class Service:
 
     def audit_lines(self, answer: Reply, query: Query, request: str, with_rows: bool) -> bytes:
         """A line of JSON per decision, in the words of ``costboost predict``."""
+        columns: dict[str, Any] = {"decision": self.decisions[answer.codes].tolist()}
+        if answer.expected is not None:
+            for label, values in zip(self.classes.tolist(), answer.proba.T, strict=True):
+                columns[f"probability_{label}"] = values.tolist()
+            for label, values in zip(self.decisions.tolist(), answer.expected.T, strict=True):
+                columns[f"expected_cost_{label}"] = values.tolist()
+        if with_rows:  # a column that is only passed on may be called like a field: it is left out
+            columns |= {str(name): x for name, x in query.rows.items() if name not in AUDITED}
         head = {"time": stamp(time.time()), "request": request, "model": self.fingerprint}
-        rows: Any = [()] * len(answer.codes)
-        begin, keys = to_json(head)[:-1].replace(b"%", b"%%"), b""
-        if answer.proba is not None and answer.expected is not None:
-            # All numbers are written at once, and then put into the lines: 2.5 times as quick.
-            numbers = np.concatenate((answer.proba, answer.expected), axis=1)
-            found = to_json(numbers.ravel().tolist(), inf_nan_mode="null")
-            texts = iter(found[1:-1].split(b","))
-            rows, keys = zip(*[texts] * numbers.shape[1], strict=True), self._audit_keys
-        forms = [begin + decision + keys for decision in self._audit_decisions]
-        lines = [forms[code] % row for code, row in zip(answer.codes.tolist(), rows, strict=True)]
-        # A column that is only passed on may be called like a field: it is left out.
-        given = query.rows.items() if with_rows else ()
-        cells = {str(name): values for name, values in given if name not in AUDITED}
-        if not cells:
-            return b"}\n".join([*lines, b""])
-        ends = [to_json(x, inf_nan_mode="null", fallback=str)[1:] for x in _objects(cells)]
-        return b"".join([b"%s,%s\n" % both for both in zip(lines, ends, strict=True)])
+        lines = (
+            to_json({**head, **row}, inf_nan_mode="null", fallback=str) for row in _objects(columns)
+        )
+        return b"\n".join([*lines, b""])
 
 
 def _objects(columns: dict[str, Any]) -> list[dict[str, Any]]:
@@ -302,10 +270,15 @@ def _named(names: list[Any], values: Floats) -> list[dict[str, Any]]:
     return [dict(zip(texts, row, strict=True)) for row in values.tolist()]
 
 
-def load_service(path: Path, trusted: tuple[str, ...] = (), title: str | None = None) -> Service:
+def load_service(path: Path, trusted: tuple[str, ...] = ()) -> Service:
     """Load a model file; nothing in it is run, and pickles are refused."""
     from costboost.files import load
 
-    with path.open("rb") as file:
-        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    return Service(load(path, trusted=trusted), fingerprint, path.stem if title is None else title)
+    def fingerprint() -> str:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+    before, model = fingerprint(), load(path, trusted=trusted)
+    if fingerprint() != before:
+        raise ValueError("The model file was replaced while it was read. Load it again.")
+    return Service(model, before, path.stem)

@@ -1,7 +1,6 @@
 """Processes: one server that drains and reloads on signals, or several under a supervisor.
 
-What uvicorn leaves open is bounded here: connections, the time until the head of a request is
-complete, and lines of the log.
+What uvicorn leaves open is bounded here: the time until the head of a request is complete.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import logging
 import math
 import multiprocessing
 import os
-import shutil
 import signal
 import socket
 import struct
@@ -20,66 +18,37 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costboost.serve import Settings
-from costboost.serve.logs import write_log
-
-if TYPE_CHECKING:
-    from costboost.serve.scoring import Service
 
 log = logging.getLogger("costboost.serve")
 
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
-# Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
-# turns pass until one that is too many is closed.
+# Connections that may wait to be accepted, and that are accepted in one turn of the loop.
 _BACKLOG, _AT_ONCE = 1024, 32
 
 
-def _most_connections() -> int:
-    """So many that files remain for everything else."""
-    try:
-        import resource
-    except ImportError:
-        return 500
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return 1000 if files < 0 else max(8, min(1000, files - 4 * _AT_ONCE - 64))
-
-
 class BoundedProtocol(H11Protocol):
-    """HTTP with a bound on connections and on the time until the head of a request is complete."""
+    """HTTP with a bound on the time until the head of a request is complete."""
 
-    most = _most_connections()
+    _made_at = 0.0
     _head_by: float | None = None
-    _waits_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Make room for a connection: the one that has waited longest for a request is closed."""
+        """Wait for the first request."""
         super().connection_made(transport)
-        self._waits_since = self.loop.time()
+        self._made_at = self.loop.time()
         self._wait_for_head()
-        if len(self.connections) > self.most:
-            every: set[Any] = self.connections
-            waiting = [one for one in every if one.cycle is None or one.cycle.response_complete]
-            oldest = min(waiting, key=lambda one: one._waits_since)
-            every.discard(oldest)
-            oldest.transport.abort()
-
-    def on_response_complete(self) -> None:
-        """Wait for the next request."""
-        self._waits_since = self.loop.time()
-        super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
         """Read; a head that is not complete in time ends the connection."""
@@ -104,15 +73,11 @@ class DrainingServer(uvicorn.Server):
     # seconds the server stops listening, and ends when all requests are answered. A second signal
     # skips the wait; a third one ends the server at once, even if requests are not yet answered.
 
-    def __init__(
-        self, config: uvicorn.Config, app: Any, drain: float, missed: list[int] | None = None
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, app: Any, drain: float) -> None:
         super().__init__(config)
-        self._missed = missed
         self._app = app
         self._drain = drain
         self._drain_began = math.inf
-        self._reloads: set[asyncio.Task[bool]] = set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; a second signal ends the drain, a third one ends everything."""
@@ -136,9 +101,9 @@ class DrainingServer(uvicorn.Server):
         for listener in sockets or ():
             listener.listen(_BACKLOG)  # asyncio has set it to what it accepts at once
         if _HANGUP is not None:
-            asyncio.get_running_loop().add_signal_handler(_HANGUP, self._reload)
-        if self._missed:
-            self._reload()
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(_HANGUP, loop.run_in_executor, None, self._app.reload)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {_HANGUP})  # one may have come already
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take the connections that the kernel has made already, and answer them; then end."""
@@ -161,15 +126,10 @@ class DrainingServer(uvicorn.Server):
             await loop.connect_accepted_socket(protocol, connection)
         every: set[Any] = self.server_state.connections
         while not self.force_exit and any(
-            one.cycle is None and one._waits_since >= self._drain_began for one in every
+            one.cycle is None and one._made_at >= self._drain_began for one in every
         ):
             await asyncio.sleep(0.02)  # its first request is on its way, or its time ends
         await super().shutdown(sockets)
-
-    def _reload(self) -> None:
-        task = asyncio.get_running_loop().create_task(self._app.reload())
-        self._reloads.add(task)
-        task.add_done_callback(self._reloads.discard)
 
 
 # A program for the kernel's packet filter: drop what asks for a connection (SYN is set), pass the
@@ -192,57 +152,27 @@ def listen(settings: Settings) -> socket.socket:
     """The socket of the service."""
     host = settings.host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because asyncio sends answers without delay (TCP_NODELAY) only then.
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # of clients that do not read their answers
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    found = socket.create_server(
+        (host, settings.port), family=family, backlog=_BACKLOG, dualstack_ipv6=both
+    )
+    # What its connections inherit: answers go out without delay, and clients that do not read them
+    # are given up.
+    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
         milliseconds = int(1000 * settings.seconds)
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
-    try:
-        found.bind((host, settings.port))
-        found.listen(_BACKLOG)
-    except OSError:
-        found.close()
-        raise
-    found.set_inheritable(True)
     return found
 
 
-def _loader(settings: Settings, folder: Path) -> Callable[[], Service]:
-    """Loads the model file; a worker that starts while it is faulty takes the last good one."""
+def _serve(settings: Settings, listener: socket.socket) -> None:
+    """Answer in this process until a signal ends it."""
+    if _HANGUP is not None:  # it waits until the server can handle it
+        signal.pthread_sigmask(signal.SIG_BLOCK, {_HANGUP})
+    from costboost.serve.app import create_app
     from costboost.serve.scoring import load_service
 
-    last_good, title = folder / "last_good", settings.model.stem
-    may_take_last = True
-
-    def load() -> Service:
-        nonlocal may_take_last
-        copy = folder / f"model-{os.getpid()}"  # nobody changes it while it is read
-        try:
-            shutil.copyfile(settings.model, copy)
-            service = load_service(copy, settings.trusted, title)
-        except (OSError, ValueError) as error:
-            if not may_take_last or not last_good.exists():
-                raise
-            log.error("The model file is faulty, the last good one is taken: %s", error)
-            service = load_service(last_good, settings.trusted, title)
-        else:
-            copy.replace(last_good)
-        may_take_last = False
-        return service
-
-    return load
-
-
-def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
-    """Answer in this process until a signal ends it."""
-    missed: list[int] = []
-    if _HANGUP is not None:
-        signal.signal(_HANGUP, lambda sig, _: missed.append(sig))
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {_HANGUP})
-    from costboost.serve.app import create_app
-
-    app = create_app(settings, _loader(settings, folder))
+    app = create_app(settings, lambda: load_service(settings.model, settings.trusted))
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
@@ -250,19 +180,19 @@ def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
         backlog=_AT_ONCE,
         access_log=False,
         log_config=None,
-        log_level="warning",
+        log_level="error",  # a warning for every bad request could fill a disk
         server_header=False,
         lifespan="off",
         timeout_keep_alive=75,
         timeout_graceful_shutdown=int(settings.seconds) + 1,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    DrainingServer(config, app, settings.drain, missed).run([listener])
+    DrainingServer(config, app, settings.drain).run([listener])
 
 
-def _worker(settings: Settings, listener: socket.socket, folder: Path) -> None:
+def _worker(settings: Settings, listener: socket.socket) -> None:
     """One of several processes."""
-    write_log(settings.log_json)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     supervisor = multiprocessing.parent_process()
     assert supervisor is not None
 
@@ -272,15 +202,14 @@ def _worker(settings: Settings, listener: socket.socket, folder: Path) -> None:
 
     threading.Thread(target=follow, daemon=True).start()
     try:
-        _serve(settings, listener, folder)
+        _serve(settings, listener)
     except (ImportError, OSError, ValueError) as error:
         log.error("A worker could not start: %s", error)
         raise SystemExit(_STARTUP_FAILED) from None
 
 
-def _started(settings: Settings, listener: socket.socket, folder: Path) -> SpawnProcess:
-    spawn = multiprocessing.get_context("spawn")
-    worker = spawn.Process(target=_worker, args=(settings, listener, folder))
+def _started(settings: Settings, listener: socket.socket) -> SpawnProcess:
+    worker = multiprocessing.get_context("spawn").Process(target=_worker, args=(settings, listener))
     # A new process inherits what is blocked: SIGHUP waits until it can handle it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
@@ -290,44 +219,41 @@ def _started(settings: Settings, listener: socket.socket, folder: Path) -> Spawn
     return worker
 
 
-def _supervise(settings: Settings, listener: socket.socket, folder: Path) -> int:
+def _supervise(settings: Settings, listener: socket.socket) -> int:
     """Keep several processes alive and pass signals on to them; returns the exit status."""
     pending: list[int] = []
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(each, lambda sig, _: pending.append(sig))
-    status, is_stopping = 0, False
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-    workers = [_started(settings, listener, folder) for _ in range(settings.workers)]
+    is_stopping = False
+    workers = [_started(settings, listener) for _ in range(settings.workers)]
     while any(worker.is_alive() for worker in workers):
         time.sleep(0.05)
-        while pending:
-            sig = pending.pop(0)
-            if sig != signal.SIGHUP and not is_stopping:
-                is_stopping = True
-                listener.close()  # the workers listen until they have drained
-            for worker in workers:
-                if worker.is_alive() and worker.pid is not None:
-                    os.kill(worker.pid, sig)
-        dead = [place for place, worker in enumerate(workers) if not worker.is_alive()]
-        if is_stopping or not dead:
+        sig = pending.pop(0) if pending else None
+        for worker in workers:
+            if sig is not None and worker.is_alive() and worker.pid is not None:
+                os.kill(worker.pid, sig)
+        is_stopping |= sig in (signal.SIGTERM, signal.SIGINT)
+        if is_stopping:
+            listener.close()  # the workers listen until they have drained
             continue
-        if any(workers[place].exitcode == _STARTUP_FAILED for place in dead):
-            status = _STARTUP_FAILED  # another one could not start either
-            pending.append(signal.SIGTERM)
-            continue
-        for place in dead:
-            log.error("Worker %s ended with %s; another takes its place.", workers[place].pid,
-                      workers[place].exitcode)  # fmt: skip
-            workers[place] = _started(settings, listener, folder)
-    return status
+        for place, worker in enumerate(workers):
+            # One that could not start is tried again when the model file is said to be another.
+            if worker.exitcode not in (None, _STARTUP_FAILED) or (
+                sig == signal.SIGHUP and not worker.is_alive()
+            ):
+                log.error("Worker %s ended with %s; another takes its place.", worker.pid,
+                          worker.exitcode)  # fmt: skip
+                workers[place] = _started(settings, listener)
+    return 0 if is_stopping else _STARTUP_FAILED
 
 
 def run(settings: Settings, listener: socket.socket | None = None) -> int:
     """Serve a model until a signal ends it."""
-    write_log(settings.log_json)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     own = listen(settings) if listener is None else listener
-    with tempfile.TemporaryDirectory(prefix="costboost-") as name:
-        if settings.workers > 1:
-            return _supervise(settings, own, Path(name))
-        _serve(settings, own, Path(name))
+    if settings.workers > 1:
+        with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where workers count together
+            return _supervise(settings, own)
+    _serve(settings, own)
     return 0

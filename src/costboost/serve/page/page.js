@@ -282,13 +282,13 @@
       let limits = null;
       for (let begin = 0; begin < rows.lines.length; begin += step) {
         $("file-name").textContent = `Deciding row ${(begin + 1).toLocaleString("en")} of ${rows.lines.length.toLocaleString("en")} …`;
-        const part = rows.lines.slice(begin, begin + step).map((line) => rows.places.map((place) => asValue(line[place])));
+        const part = rows.lines.slice(begin, begin + step).map((line) => Object.fromEntries(rows.used.map((c, i) => [c.name, asValue(line[rows.places[i]])])));
         try {
-          const answer = await call("/decide", { rows: part, columns: rows.used.map((c) => c.name), ...(isLimited ? { capacity } : {}) });
+          const answer = await call("/decide", { records: part, ...(isLimited ? { capacity } : {}) });
           answers.push(...answer.rows);
           limits = answer.limits || limits;
         } catch (error) {
-          const found = /^rows\[(\d+)\]\.?(.*)$/.exec(error.field || "");
+          const found = /^records\[(\d+)\]\.?(.*)$/.exec(error.field || "");
           throw found ? new Error(`Line ${begin + Number(found[1]) + 2}: ${error.message}`) : error;
         }
       }
