@@ -17,11 +17,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import costboost
 from costboost.boosting.classifiers import BoostingClassifier
 from costboost.costs import interval, samples
-from costboost.files.state import estimators
 from costboost.learners import C45Classifier, JointC45
 from costboost.losses import LOSSES, MC
 
-ESTIMATORS = sorted(estimators())
+ESTIMATORS = sorted(name for name in costboost.__all__ if name.endswith("Classifier"))
 MULTICLASS = [
     name
     for name in ESTIMATORS

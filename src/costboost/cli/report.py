@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
+from rich.pretty import Pretty
 
 from costboost.cli import show
 from costboost.cli.failure import FOUND
@@ -143,7 +144,8 @@ def inspect(model: Path = MODEL_FILE, as_json: bool = AS_JSON) -> None:
     """Show what is inside a model file, after checking that it is intact."""
     from costboost import files
 
+    found = files.inspect(model)
     if as_json:
-        show.print_json(files.inspect(model))
-    else:
-        files.show(model, Console())
+        show.print_json(found)
+    else:  # as Python writes it: no text of the file can draw
+        Console().print(Pretty(found, max_string=2000))

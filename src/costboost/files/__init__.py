@@ -5,7 +5,7 @@ is inside a file without loading an engine; `to_onnx` writes a graph for other r
 """
 
 from costboost.files.container import FORMAT, Limits
-from costboost.files.model import inspect, load, save, show
+from costboost.files.model import inspect, load, save
 from costboost.files.onnx import to_onnx
 
-__all__ = ["FORMAT", "Limits", "inspect", "load", "save", "show", "to_onnx"]
+__all__ = ["FORMAT", "Limits", "inspect", "load", "save", "to_onnx"]

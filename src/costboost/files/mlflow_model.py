@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray
+from costboost.columns import need
 from costboost.costs.forms import columns_of
 from costboost.files.model import load
 
@@ -69,13 +70,9 @@ def _load_pyfunc(path: str) -> Served:
 def signature_of(model: Any, X: Any = None) -> Any:
     """The MLflow signature of a classifier: columns, decisions, and costs as a parameter."""
     # With rows of the table that it was fitted on, their own types; without, doubles and texts.
-    try:
-        from mlflow.models import ModelSignature, infer_signature
-        from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
-    except ImportError as error:
-        raise ImportError(
-            "signature_of needs MLflow. Install it with: pip install 'costboost[mlflow]'"
-        ) from error
+    need("mlflow", "mlflow", "signature_of")
+    from mlflow.models import ModelSignature, infer_signature
+    from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
 
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats, Ints
 from costboost.boosting.classifiers import BoostingClassifier
-from costboost.columns import Columns
+from costboost.columns import Columns, need
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
 from costboost.costs.uncertain import scenarios
@@ -164,19 +164,15 @@ class _Graph:
     """Nodes and constants, with names made up on the way."""
 
     def __init__(self, n_features: int, columns: Columns | None = None) -> None:
-        try:
-            import onnx
-            import onnx.helper
-            import onnx.numpy_helper
-        except ImportError as error:
-            raise ImportError(
-                "to_onnx needs onnx. Install it with: pip install 'costboost[onnx]'"
-            ) from error
+        need("onnx", "onnx", "to_onnx")
+        import onnx
+        import onnx.helper
+        import onnx.numpy_helper
+
         self.onnx = onnx
         self.n_features = n_features if columns is None else columns.n_inputs
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self._known: dict[tuple[Any, ...], Any] = {}
         values: Any = (_Value(self, "features"), _Value(self, "costs"))
         self.features, self.costs = values
         self.inputs: dict[str, tuple[int, int]] = {}  # their types and widths
@@ -217,11 +213,9 @@ class _Graph:
         array = np.asarray(value, dtype)
         if dtype is None and array.dtype != bool:
             array = array.astype(np.float64)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._known:
-            self._known[key] = _Value(self, f"/c{len(self._known)}", array.dtype == bool)
-            self.constants.append(self.onnx.numpy_helper.from_array(array, self._known[key].name))
-        return self._known[key]
+        name = f"/c{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
+        return _Value(self, name, array.dtype == bool)
 
     def whole(self, value: Any) -> Any:
         """A constant of whole numbers."""

@@ -81,11 +81,9 @@ _PLACES = {
     # Of scikit-learn: what has numbers, text and arrays that no compiled code reads unchecked, and
     # trees, which are checked here.
     "sklearn.calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",
-    "sklearn.compose": "ColumnTransformer",
     "sklearn.dummy": "DummyClassifier DummyRegressor",
     "sklearn.ensemble": "ExtraTreesClassifier ExtraTreesRegressor RandomForestClassifier "
     "RandomForestRegressor",
-    "sklearn.impute": "SimpleImputer",
     "sklearn.isotonic": "IsotonicRegression",
     "sklearn.linear_model": "LinearRegression LogisticRegression LogisticRegressionCV Ridge "
     "RidgeClassifier",
@@ -98,7 +96,6 @@ _PLACES = {
     "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier "
     "ExtraTreeRegressor",
 }
-_CLASSIFIERS = ("CostBoostClassifier", "MinCostClassifier", "TargetRateClassifier")
 
 
 @cache
@@ -110,12 +107,6 @@ def classes() -> Mapping[str, str]:
     return found | dict.fromkeys(
         import_module("costboost.algorithms").__all__, "costboost.algorithms"
     )
-
-
-def estimators() -> frozenset[str]:
-    """The classes that may be the root of a file."""
-    names = import_module("costboost.algorithms").__all__
-    return frozenset([*names, *_CLASSIFIERS, *REGISTERED])
 
 
 def known(name: Any) -> Any:
@@ -169,15 +160,12 @@ class Encoder:
         kind = type(value)
         if kind is list:
             return self._items(value, where)
-        if kind in (tuple, set, frozenset):
-            items = value if kind is tuple else sorted(value, key=repr)
-            return {kind.__name__: self._items(items, where)}
+        if kind is tuple:
+            return {"tuple": self._items(value, where)}
         if kind.__name__ in ("dict", "OrderedDict", "defaultdict"):
             if all(type(key) is str for key in value):
                 return {"dict": {k: self.value(v, f"{where}[{k!r}]") for k, v in value.items()}}
             return {"pairs": [self._items(pair, where) for pair in value.items()]}
-        if kind is bytes:
-            return {"bytes": value.hex()}
         if isinstance(value, (np.generic, np.ndarray)):
             return self._array(value, where)
         if isinstance(value, type) and issubclass(value, np.generic):
@@ -316,11 +304,6 @@ class Decoder:
         if type(items) is not list:
             raise ValueError(f"{items!r:.60} must be a list")
         return [self.value(item) for item in items]
-
-    def _set(self, items: Any) -> set[Any]:
-        found = self._items(items)
-        self._spend(_KEYS * len(found) ** 2)
-        return set(found)
 
     def _dict(self, items: Any) -> dict[str, Any]:
         if type(items) is not dict:
@@ -527,12 +510,9 @@ _BUILDERS: Mapping[str, Callable[[Decoder, Any], Any]] = {
     "list": Decoder._items,
     "same": Decoder._same,
     "float": lambda self, name: _NON_FINITE[name],
-    "bytes": lambda self, text: bytes.fromhex(text),
     "scalar": lambda self, name: self._array([name])[()],
     "type": Decoder._type,
     "tuple": lambda self, items: tuple(self._items(items)),
-    "set": Decoder._set,
-    "frozenset": lambda self, items: frozenset(self._set(items)),
     "dict": Decoder._dict,
     "pairs": Decoder._pairs,
     "array": Decoder._array,
