@@ -8,7 +8,7 @@ from scipy import sparse
 
 from costboost.boosting import StopBoosting
 from costboost.boosting.classifiers import _held_out
-from helpers.algorithms import ALGORITHMS, CASES, DRAWS, OPTIONS, classes_of, make, matrix_of, rows
+from helpers.algorithms import CASES, DRAWS, OPTIONS, classes_of, make, matrix_of, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 AVERAGES = ("AdaMECClassifier", "CostingClassifier", "DSEClassifier")
@@ -84,11 +84,6 @@ def test_held_out_rows_count_by_their_weights(case):
     paid = [prices(case)[y, decided] for decided in clf.staged_predict(X)]
     told = clf.evals_result_["decision"][0]["held_out"]["cost"][: clf.n_iter_]
     np.testing.assert_allclose(told, [np.average(c[held], weights=s[held]) for c in paid])
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_off_by_default(name):
-    assert ALGORITHMS[name]().get_params().get("early_stopping", False) is False
 
 
 def test_callbacks_hear_of_rounds_and_end_them():

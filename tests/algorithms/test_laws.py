@@ -72,15 +72,6 @@ def test_unit_costs_give_adaboost(case):
     np.testing.assert_allclose(clf.decision_function(X), factor * F, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_equal_costs_are_no_costs(name):
-    X, y, s, _ = rows(2)
-    blind = make(name, None).fit(X, y, sample_weight=s)
-    equal = make(name, {"fn": 7.0, "fp": 7.0}).fit(X, y, sample_weight=s)
-    np.testing.assert_array_equal(equal.predict(X), blind.predict(X))
-    np.testing.assert_allclose(equal.predict_proba(X), blind.predict_proba(X), atol=1e-6)
-
-
 # --- weights, stages, symmetries ------------------------------------------------------------
 
 
@@ -116,16 +107,6 @@ def test_the_last_stage_is_the_model(name, learner):
     for F, decisions in zip(stages, clf.staged_predict(new), strict=True):
         np.testing.assert_array_equal(decisions, (F >= 0).astype(int))
     np.testing.assert_array_equal(decisions, clf.predict(new))
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_fewer_rounds_are_the_first_rounds(name):
-    if name == "AsymmetricAdaBoostClassifier":
-        pytest.skip("hands out the cost over all the rounds asked for")
-    X, y, s, _ = rows(5)
-    long = make(name, n_estimators=8).fit(X, y, sample_weight=s)
-    short = make(name, n_estimators=3).fit(X, y, sample_weight=s)
-    np.testing.assert_array_equal(short.estimator_weights_, long.estimator_weights_[:3])
 
 
 # --- decisions agree ------------------------------------------------------------------------

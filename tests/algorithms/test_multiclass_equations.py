@@ -166,28 +166,7 @@ def assert_equal_runs(clf, trace, X, asked):
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("p", NORMS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_p_norm_of_the_librarys_own_rules(variant, p, step, k, asked):
-    X, codes, prices, C, z, s = rows(p, k)
-    options = {"p": p, "variant": variant, "step": step}
-    clf = LpCSBClassifier(resample=False, n_estimators=ROUNDS, max_leaves=6, **options)
-    clf.fit(X, codes, costs=prices, sample_weight=s)
-    if variant == "direct":
-        outputs = [rule.predict(X).argmax(axis=1) for rule in clf.estimators_]
-        replay = {"make_component": pnorm.replay_classes(outputs)}
-    else:
-        outputs = relations(clf, X)
-        replay = {"make_learner": pnorm.replay(outputs)}
-    replay |= {"rounds": len(outputs), "codes": z, "sample_weight": s}
-    trace = pnorm.run_lp_csb(C, **options, **replay)
-    assert_equal_runs(clf, trace, X, asked)
-    np.testing.assert_allclose(clf.train_loss_, np.array(trace.losses) / s.sum(), **CLOSE)
-
-
-@pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("p", [1, 2.5])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_p_norm_from_nothing(variant, p, step, k, asked):
+def test_p_norm(variant, p, step, k, asked):
     X, codes, prices, C, z, s = rows(p + 10, k, noise=0.3, dearest=2.5)
     tree = DecisionTreeRegressor(max_depth=2, random_state=0)
 
@@ -205,6 +184,7 @@ def test_p_norm_from_nothing(variant, p, step, k, asked):
     plain = {"make_component": component} if is_direct else {"make_learner": ClassByClass}
     trace = pnorm.run_lp_csb(C, X, rounds=ROUNDS, codes=z, sample_weight=s, **options, **plain)
     assert_equal_runs(clf, trace, X, asked)
+    np.testing.assert_allclose(clf.train_loss_, np.array(trace.losses) / s.sum(), **CLOSE)
     if not is_direct:
         X_new = np.random.default_rng(0).normal(size=(40, 3)) + 1.0
         H = pnorm.score(trace, X_new)

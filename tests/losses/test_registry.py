@@ -6,22 +6,19 @@ import os
 import subprocess
 import sys
 
-import lightgbm
 import numpy as np
 import pytest
 from scipy.special import softmax
 
 from costboost import CostBoostClassifier
-from costboost.costs import Costs
-from costboost.gbm import decide, objective, probability
+from costboost.gbm import objective, probability
 from costboost.losses import GLL, LOSSES, BinaryLoss, Ls, MulticlassLoss, PNorm, register
 from costboost.losses.base import named_loss
-from costboost.losses.kernels import compiled, row_share, usable_hessian
+from costboost.losses.kernels import compiled, usable_hessian
 
 MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.2], [6.0, 6.0, 0.0]])
-PAIR = {"fn": 4.0, "fp": 0.5}
 
-# --- two new losses, each with its kernel ---------------------------------------------------
+# --- a new loss with its kernel -------------------------------------------------------------
 
 
 @compiled(error_model="numpy")
@@ -53,134 +50,44 @@ class Regression(MulticlassLoss):
         return np.ones_like(F)
 
 
-@compiled(error_model="numpy")
-def squares_kernel(y, C1, C2, F, w, G, H):
-    for i in range(F.shape[0]):
-        c = C1[i] if y[i] > 0 else C2[i]
-        g, h = c * (F[i] - y[i]), c
-        share = row_share(max(abs(g), h))
-        weight = w[i] if w.size > 1 else w[0]
-        G[i] = weight * share * g
-        H[i] = weight * usable_hessian(share * g, share * h)
-
-
-class Squares(BinaryLoss):
-    """Least squares to the label, weighted by the cost."""
-
-    name = "squares"
-    kernel = squares_kernel
-
-    def value(self, y, F, C):
-        return 0.5 * self.hessian(y, F, C) * (F - y) ** 2
-
-    def gradient(self, y, F, C):
-        return self.hessian(y, F, C) * (F - y)
-
-    def hessian(self, y, F, C):
-        return np.where(y > 0, *C) + 0.0 * F
-
-    def probability(self, F, C):
-        F, (C1, C2) = np.clip(F, -1.0, 1.0), C
-        return C2 * (1.0 + F) / (C1 * (1.0 - F) + C2 * (1.0 + F))
-
-    def minimiser(self, p, C):
-        return (p * C[0] - (1 - p) * C[1]) / (p * C[0] + (1 - p) * C[1])
-
-
-class PlainRegression(MulticlassLoss):
-    """The same by its value alone, with another class that shares nothing."""
-
-    softmax_scale = 3.0
-
-    def value(self, y, F, C):
-        return np.array([0.5 * sum((f + c) ** 2) for f, c in zip(F, C, strict=True)])
-
-
-@pytest.fixture
-def new():
-    """Both losses, known by name for as long as a test runs."""
-    yield {loss.name: register(loss) for loss in (Regression, Squares)}
-    for loss in (Regression, Squares):
-        del LOSSES[loss.name]
-
-
 @pytest.fixture(scope="module")
 def rows():
-    """Features, labels of three classes and of two, weights."""
+    """Features, and labels of three classes."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
-    S = X[:, 0] + 0.8 * rng.normal(size=300)
-    return X, np.digitize(S, [-0.3, 0.9]), (S > 0.9).astype(int), rng.uniform(0.5, 2.0, 300)
+    return X, np.digitize(X[:, 0] + 0.8 * rng.normal(size=300), [-0.3, 0.9])
 
 
-def plain_regression(y, F, w):
-    """Gradient and Hessian of the multi-class loss, in plain numpy."""
-    return w[:, None] * (F + MATRIX[y]), w[:, None] * np.ones_like(F)
-
-
-def plain_squares(y, F, w):
-    """Gradient and Hessian of the binary loss, in plain numpy."""
-    c = np.where(y == 1, 4.0, 0.5)
-    return w * c * (F - (2.0 * y - 1.0)), w * c
-
-
-CASES = {"regression": (plain_regression, MATRIX, 3), "squares": (plain_squares, PAIR, 1)}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_new_loss_is_an_objective_by_its_kernel(name, new, rows):
-    """By name, through the compiled kernel, equal to plain numpy; then the same trees."""
-    plain, matrix, k = CASES[name]
-    X, y, w = rows[0], rows[1 if k == 3 else 2], rows[3]
-    made = objective(name, cost_matrix=matrix)
-    rng = np.random.default_rng(1)
-    for order in "CF":
-        F = np.asarray(rng.normal(size=(300, 3) if k == 3 else 300), order=order)
-        for ours, theirs in zip(made.derivatives(y, F, w), plain(y, F, w), strict=True):
-            assert ours.dtype == np.float32
-            np.testing.assert_allclose(ours, theirs, rtol=1e-6)
-    assert new[name].kernel.dispatcher.signatures  # the kernel has run
-
-    def by_hand(preds, data):
-        return plain(data.get_label().astype(int), preds, data.get_weight())
-
-    def trained(how):
-        params = {"objective": how, "num_leaves": 8, "verbosity": -1, "num_threads": 1}
-        params |= {"num_class": k} if k > 1 else {}
-        return lightgbm.train(params, lightgbm.Dataset(X, y, weight=w), 20).predict(X)
-
-    np.testing.assert_allclose(trained(made), trained(by_hand), rtol=1e-5, atol=1e-6)
-
-
-def test_a_new_loss_has_the_link_it_declares(new):
-    F = np.random.default_rng(3).normal(size=(5, 3))
-    np.testing.assert_allclose(probability(F, "regression"), softmax(3.0 * F, axis=1))
-    with pytest.raises(ValueError, match=r"Regression\(\) has no link to probabilities"):
-        probability(F, "regression", cost_matrix=MATRIX)
-    p = np.linspace(0.1, 0.9, 9)
-    scores = Squares().minimiser(p, (4.0, 0.5))
-    np.testing.assert_allclose(probability(scores, "squares", cost_matrix=PAIR)[:, 1], p)
-    own = Costs.resolve({"fn": 1, "fp": 1}, classes=[0, 1]).matrix
-    by_row = decide(scores, "squares", cost_matrix=PAIR, costs=np.repeat(own[None], 9, 0))
-    np.testing.assert_array_equal(by_row, (p >= 0.5).astype(int))
-
-
-@pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
-def test_a_new_loss_trains_the_classifier(name, new, rows):
-    """Equal to a loss that has no kernel."""
-    _, matrix, k = CASES[name]
-    X, y = rows[0], rows[1 if k == 3 else 2]
-    slow = type("Slow", (new[name],), {})()
+def test_a_new_loss_is_known_by_its_name(rows):
+    """Its kernel is the objective, in any order of the scores, and equal to a loss without one."""
+    (X, y), w = rows, np.linspace(0.5, 2.0, 300)
+    slow = type("Slow", (Regression,), {})()
     assert slow.kernel is None and slow.name == ""
-    options = {"n_estimators": 5, "ensemble": 1, "n_jobs": 1, "random_state": 0}
-    one, other = (CostBoostClassifier(matrix, loss=it, **options).fit(X, y) for it in (name, slow))
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-5)
-    assert hasattr(one, "predict_proba") == (name == "squares")
+    register(Regression)
+    try:
+        for order in "CF":
+            F = np.asarray(np.random.default_rng(1).normal(size=(300, 3)), order=order)
+            G, H = objective("regression", cost_matrix=MATRIX).derivatives(y, F, w)
+            assert G.dtype == H.dtype == np.float32
+            np.testing.assert_allclose(G, w[:, None] * (F + MATRIX[y]), rtol=1e-6)
+            np.testing.assert_allclose(H, w[:, None] * np.ones_like(F), rtol=1e-6)
+        assert Regression.kernel.dispatcher.signatures  # the kernel has run
+        np.testing.assert_allclose(probability(F, "regression"), softmax(3.0 * F, axis=1))
+        with pytest.raises(ValueError, match=r"Regression\(\) has no link to probabilities"):
+            probability(F, "regression", cost_matrix=MATRIX)
+        options = {"n_estimators": 5, "ensemble": 1, "n_jobs": 1, "random_state": 0}
+        one, other = (
+            CostBoostClassifier(MATRIX, loss=it, **options).fit(X, y) for it in ("regression", slow)
+        )
+        np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-5)
+        assert not hasattr(one, "predict_proba")
+    finally:
+        del LOSSES["regression"]
 
 
 def test_the_classifier_refuses_free_errors_in_fit(rows):
-    X, _, y, _ = rows
+    X, y = rows[0], (rows[1] == 2).astype(int)
     model = CostBoostClassifier(loss="cost_logistic", n_estimators=2, ensemble=1)
     for free in (0, 1):
         matrix = {"fn": free, "fp": 1 - free}
@@ -295,7 +202,7 @@ def test_a_loss_of_a_notebook_travels_to_other_processes(tmp_path):
             for j in range(F.shape[1]):
                 H[i, j] = usable_hessian(G[i, j], 1.0)
 
-    local = type("Local", (PlainRegression,), {"kernel": kernel})
+    local = type("Local", (Regression,), {"kernel": kernel})
     y, F = np.array([0, 1, 2]), np.arange(9.0).reshape(3, 3)
     here = objective(local(), cost_matrix=MATRIX)
     G, H = here.derivatives(y, F)
