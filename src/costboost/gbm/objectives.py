@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from copy import deepcopy
 from threading import local
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import checked_weights, invalid
 from costboost.boosting.votes import BinaryProblem
 from costboost.costs import Costs
+from costboost.costs.labels import of_length
 from costboost.losses import Loss, named_loss
 from costboost.losses.kernels import store
 
@@ -24,7 +26,6 @@ Measure: TypeAlias = Literal["mean_cost", "savings", "avoidable_cost"]
 _MOST_COST = 1e25
 # Smallest of the largest weights of a table; the inverse is the largest.
 _LEAST_WEIGHT = 1e-25
-_MEASURES = ("mean_cost", "savings", "avoidable_cost")
 # The objective that trains in each thread: a metric that knows only the loss asks it for costs.
 _TRAINING = local()
 
@@ -97,7 +98,7 @@ def objective(
     >>> decide(booster.predict(X), "gll")[::50]
     array([0, 1, 2])
     """
-    _check_engine(engine, "objective")
+    _check_name("engine", engine, EngineName, "objective")
     known = named_loss(loss, "objective")
     if known.is_binary and costs is None and cost_matrix is not None:
         # Two classes are certain, so bad costs need not wait for the first round.
@@ -121,7 +122,9 @@ class Objective:
         self.loss = loss
         self.costs = costs
         self.cost_matrix = cost_matrix
+        # The rows of the last round, and the labels, weights and shape of scores they belong to.
         self._rows: LossRows | None = None
+        self._given: tuple[Any, ...] = ()
 
     def derivatives(
         self, labels: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
@@ -143,12 +146,13 @@ class Objective:
             The derivatives; Hessians are positive.
         """
         F = self.loss.checked_scores(scores, "objective")
-        y, w = np.asarray(labels), checked_weights(weights)
-        if self._rows is None or not self._rows.belong_to(y, w, F):
-            costs = _known(self, y, F, "objective")
+        given: tuple[Any, ...] = labels, weights, F.shape
+        if self._rows is None or not all(map(np.array_equal, given, self._given)):
+            w = _weights(weights, len(F), "objective")
+            costs = _known(self, labels, F, "objective")
             if costs.matrix is not None:
                 self.loss.check_costs(costs.matrix, "objective")
-            self._rows = LossRows(self.loss, costs, w, y)
+            self._rows, self._given = LossRows(self.loss, costs, w), deepcopy(given)
         return self._rows.derivatives(F)
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Derivatives:
@@ -163,7 +167,7 @@ class Objective:
         return given and self.loss.carries_costs
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_rows": None}  # engines copy their parameters
+        return {**self.__dict__, "_rows": None, "_given": ()}  # engines copy their parameters
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.loss!r})"
@@ -172,43 +176,25 @@ class Objective:
 class LossRows:
     """Labels and costs of the training rows, as the loss reads them."""
 
-    def __init__(
-        self,
-        loss: Loss,
-        costs: Costs,
-        weights: AnyArray | None,
-        labels: AnyArray | None = None,
-    ) -> None:
+    def __init__(self, loss: Loss, costs: Costs, weights: AnyArray | None) -> None:
         self.loss = loss
-        self.labels = (costs.codes if labels is None else labels).copy()
-        self.given = None if weights is None else weights.copy()
         self.weights = np.ones(1) if weights is None else weights.astype(np.float64)
         self.y: AnyArray
         self.C: Any
         if loss.is_binary:
-            problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(self.labels)))
+            problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(costs)))
             self.y, self.C = problem.y, problem.both
+            largest = max(float(np.max(part, initial=0.0)) for part in self.C)
         else:
             self.y, self.C = costs.labels, costs.reduced
-        largest = max(float(np.max(part, initial=0.0)) for part in self.C)
+            largest = float(np.max(self.C, initial=0.0))
         if largest > _MOST_COST:
             raise ValueError(
                 f"The costs of an objective must be at most {_MOST_COST:g} in size, because the "
                 f"engines sum in single precision; got {largest:g}. Give them in a larger unit: "
                 "only their ratios matter."
             )
-        self.n_scores = loss.n_scores(2 if loss.is_binary else self.C.shape[1])
         self.for_kernel = loss.kernel_rows(self.y, self.C) if loss.kernel else ()
-
-    def belong_to(self, labels: AnyArray, weights: AnyArray | None, F: AnyArray) -> bool:
-        """Whether they are the rows of these labels and weights."""
-        same = (weights is None) == (self.given is None)
-        return (
-            same
-            and (1 if F.ndim == 1 else F.shape[1]) == self.n_scores
-            and np.array_equal(labels, self.labels)
-            and (self.given is None or np.array_equal(weights, self.given))  # type: ignore[arg-type]
-        )
 
     def value(self, F: Floats) -> Floats:
         """The loss of each row at raw scores, without its weight."""
@@ -269,12 +255,8 @@ def cost_metric(
     >>> metric.value(labels=[0, 1, 1], scores=[0.2, -0.1, 0.3])
     2.0
     """
-    if measure not in _MEASURES:
-        raise ValueError(
-            f"The 'measure' parameter of cost_metric must be one of {list(_MEASURES)}. Got "
-            f"{measure!r} instead."
-        )
-    _check_engine(engine, "cost_metric")
+    _check_name("measure", measure, Measure, "cost_metric")
+    _check_name("engine", engine, EngineName, "cost_metric")
     known = loss if isinstance(loss, Objective) else named_loss(loss, "cost_metric")
     return CostMetric(known, costs, cost_matrix, measure, engine)
 
@@ -296,12 +278,10 @@ class CostMetric:
         measure: Measure = "mean_cost",
         engine: EngineName = "lightgbm",
     ) -> None:
+        self.objective = loss if isinstance(loss, Objective) else None
         self.loss = loss.loss if isinstance(loss, Objective) else loss
         # Whether the scores are about unit costs, so that the costs are still to be counted.
-        self.is_blind = not self.loss.carries_costs
-        self.objective = loss if isinstance(loss, Objective) else None
-        if self.objective is not None:
-            self.is_blind = not self.objective.has_costs
+        self.is_blind = not (loss.has_costs if isinstance(loss, Objective) else loss.carries_costs)
         self.costs = costs
         self.cost_matrix = cost_matrix
         self.measure = measure
@@ -332,7 +312,7 @@ class CostMetric:
         """
         F = self.loss.checked_scores(scores, "cost_metric")
         y, k = np.asarray(labels), 2 if F.ndim == 1 else F.shape[1]
-        priced, w = self._priced, checked_weights(weights)
+        priced, w = self._priced, _weights(weights, len(F), "cost_metric")
         if priced is None or len(priced.classes) != k or not np.array_equal(priced.codes, y):
             priced = self._priced = _known(self, y, F, "cost_metric")
         if self.is_blind:  # by the rows' own matrices where they are known
@@ -467,18 +447,10 @@ def probability(
     return np.asarray(known.class_probabilities(F, costs.average()))
 
 
-def _check_engine(engine: str, owner: str) -> None:
-    """Raise an error for an unknown engine, or one that is not installed."""
-    options = ["lightgbm", "xgboost"]
-    if engine not in options:
-        raise ValueError(
-            f"The 'engine' parameter of {owner} must be one of {options}. Got {engine!r} instead."
-        )
-    if find_spec(engine) is None:
-        raise ImportError(
-            f"{owner} with engine={engine!r} needs {engine}, which is not installed: "
-            'pip install "costboost[gbm]"'
-        )
+def _check_name(name: str, given: str, options: Any, owner: str) -> None:
+    """Raise an error for a name that is none of the options."""
+    if given not in get_args(options):
+        raise invalid(name, owner, f"must be one of {get_args(options)}, got {given!r}.")
 
 
 def _told(first: Any, second: Any, weight: Any) -> tuple[AnyArray, AnyArray, AnyArray | None]:
@@ -490,48 +462,34 @@ def _told(first: Any, second: Any, weight: Any) -> tuple[AnyArray, AnyArray, Any
     return first, second, weight
 
 
-def _known(given: Objective | CostMetric, labels: AnyArray, F: AnyArray, owner: str) -> Costs:
+def _known(given: Objective | CostMetric, labels: ArrayLike, F: AnyArray, owner: str) -> Costs:
     """The costs of rows with these labels, which are class codes."""
     k = 2 if F.ndim == 1 else F.shape[1]
-    codes = checked_codes(labels, k, len(F), owner)
+    y = of_length(labels, len(F), "label", owner)
+    codes = y.astype(np.intp)
+    if (codes != y).any() or codes.min(initial=0) < 0 or codes.max(initial=0) >= k:
+        raise invalid(
+            "label",
+            owner,
+            f"must hold class codes 0 to {k - 1}, got values from {y.min():g} to {y.max():g}. "
+            "Encode them, for example by sklearn.preprocessing.LabelEncoder, and check num_class.",
+        )
     more: dict[str, Any] = {"classes": np.arange(k), "codes": codes, "as_classes": True}
     return Costs.resolve(given.cost_matrix, given.costs, owner=owner, **more)
 
 
-def checked_codes(labels: ArrayLike, k: int, n: int, owner: str) -> Ints:
-    """Class codes 0..k-1 of n rows."""
-    y = np.asarray(labels)
-    if y.shape != (n,):
-        raise ValueError(
-            f"{owner} needs one label per row, shape ({n},), got shape {y.shape}. Give the data "
-            "its label."
-        )
-    codes = y.astype(np.intp)
-    if (codes != y).any() or codes.min(initial=0) < 0 or codes.max(initial=0) >= k:
-        raise ValueError(
-            f"{owner} needs class codes 0 to {k - 1} as labels, got values from {y.min():g} to "
-            f"{y.max():g}. Encode them, for example by sklearn.preprocessing.LabelEncoder, and "
-            "check num_class."
-        )
-    return codes
-
-
-def checked_weights(weights: ArrayLike | None) -> AnyArray | None:
+def _weights(weights: ArrayLike | None, n: int, owner: str) -> Any:
     """Weights of the rows, or None: without weights XGBoost passes an empty array."""
-    if weights is None:
+    if weights is None or not np.size(weights):
         return None
-    w = np.asarray(weights)
-    if not w.size:
-        return None
-    if not (np.isfinite(w).all() and w.min() >= 0 and w.max() > 0):
-        raise ValueError(
-            f"The weights of the rows must be finite, not negative and not all zero; got values "
-            f"from {w.min()} to {w.max()}. Drop the rows you do not want instead."
-        )
-    if not _LEAST_WEIGHT < w.max() < 1.0 / _LEAST_WEIGHT:
-        raise ValueError(
-            f"The largest weight of a row must be between {_LEAST_WEIGHT:g} and "
-            f"{1.0 / _LEAST_WEIGHT:g}, because the engines sum in single precision; got "
-            f"{w.max():g}. Divide all weights by {w.max():g}: only their ratios matter."
+    w: Any = checked_weights(weights, n, owner)
+    largest = w.max()
+    if not _LEAST_WEIGHT < largest < 1.0 / _LEAST_WEIGHT:
+        raise invalid(
+            "sample_weight",
+            owner,
+            f"must have a largest value between {_LEAST_WEIGHT:g} and {1.0 / _LEAST_WEIGHT:g}, "
+            f"because the engines sum in single precision; got {largest:g}. Divide all weights by "
+            "it: only their ratios matter.",
         )
     return w
