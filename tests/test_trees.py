@@ -233,8 +233,6 @@ def test_joined_tables_are_the_weighted_sum(k):
     known = rows[np.isfinite(rows[:, :2]).all(axis=1)]
     twin = joined.to_lightgbm(5).predict(known, raw_score=True)
     np.testing.assert_allclose(twin, joined.scores(known), atol=1e-12)
-    with pytest.raises(ValueError, match="same number of scores"):
-        Trees.joined([parts[0], replace(parts[1], n_scores=7)], [1, 1])
 
 
 def test_the_twin_is_an_ordinary_booster(tmp_path):

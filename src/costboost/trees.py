@@ -152,10 +152,6 @@ class Trees:
         for values in self.values[~node].reshape(len(X), -1, self.n_scores).swapaxes(0, 1):
             total += values  # from the first tree to the last, as everywhere
 
-    def warm(self, n_features: int) -> None:
-        """Load numba now, where a fit has taken seconds, and not at the first prediction."""
-        self._add(np.zeros((1, n_features)), np.zeros((1, self.n_scores)), 1, self.roots)
-
     def staged_scores(self, X: AnyArray, threads: int = 1) -> Iterator[Floats]:
         """Raw scores after each round."""
         total = np.tile(self.base, (X.shape[0], 1))
@@ -234,8 +230,6 @@ class Trees:
     @classmethod
     def joined(cls, tables: Sequence[Trees], weights: Sequence[float]) -> Trees:
         """One table whose scores are the weighted sum of those of others."""
-        if len({table.n_scores for table in tables}) != 1:
-            raise ValueError("Trees can be joined only if they have the same number of scores.")
         nodes, leaves, words = (
             _before(np.array([len(getattr(table, name)) for table in tables]))
             for name in ("feature", "values", "categories")

@@ -155,11 +155,6 @@ def train(
         weights = [kind.weight for kind in used]
         scores = mixed([np.concatenate(kind.scores) for kind in used], weights)
         calibrate_and_estimate(model, rows, target, scores, held_out, learned)
-    # Numba is loaded now, and not at the first prediction.
-    for one in heads[target.name].models:
-        if isinstance(one, TreeModel) and one.engine == "forest":
-            one.trees.warm(one.n_features)
-            break
 
 
 def calibrate_and_estimate(
