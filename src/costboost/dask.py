@@ -507,12 +507,6 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
             found.append([other] * len(rows))
             continue
         if not isinstance(other, da.Array | dd.DataFrame | dd.Series):
-            if not is_known:
-                raise TypeError(
-                    f"{name} of {owner} must be a dask collection with the partitions of X, whose "
-                    f"sizes are unknown; got {type(other).__name__}. Use X.compute_chunk_sizes(), "
-                    "or make it a column of the frame."
-                )
             other = da.from_array(np.asarray(other))
         if isinstance(other, da.Array):
             chunks: dict[int, Any] = dict.fromkeys(range(1, other.ndim), -1)
@@ -526,8 +520,8 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
         if len(found[-1]) != len(rows):
             raise ValueError(
                 f"{name} of {owner} must have the {len(rows)} partitions of X, whose sizes are "
-                f"unknown; got {len(found[-1])}. Make it a column of the same frame, or "
-                "repartition both alike."
+                f"unknown; got {len(found[-1])}. Make it a column of the same frame, repartition "
+                "both alike, or use X.compute_chunk_sizes()."
             )
     return found
 

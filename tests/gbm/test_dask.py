@@ -252,7 +252,7 @@ def test_empty_partitions_and_unknown_sizes(client, fraud):
     labels = model.fit(X[chosen], y[chosen]).predict(X[chosen])
     assert np.isnan(labels.shape[0])
     assert len(labels.compute()) == N - CHUNK
-    with pytest.raises(TypeError, match="whose sizes are unknown"):
+    with pytest.raises(ValueError, match="sizes are unknown; got 1"):
         model.fit(X[chosen], fraud[1][CHUNK:])
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from costboost.costs import Costs, per_row
 from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES, cost_metric, decide, objective, probability
-from costboost.losses import BinaryLoss, Ls, MulticlassLoss, PNorm
+from costboost.gbm.objectives import LossRows
+from costboost.losses import BinaryLoss, MulticlassLoss, PNorm
 from costboost.metrics import avoidable_cost_score, mean_cost, savings_score
 
 xgboost = pytest.importorskip("xgboost")
@@ -101,18 +101,6 @@ def train(engine, api, made, X, y, *, at=None, k=1, weight=None, rounds=ROUNDS, 
     )
 
 
-def mean_loss(loss, y, F, matrix):
-    """The mean loss of raw scores."""
-    k = 2 if F.ndim == 1 else F.shape[1]
-    costs = Costs.resolve(matrix, classes=np.arange(k), codes=y)
-    F = F.astype(float)
-    if isinstance(loss, BinaryLoss):
-        return loss.value(2.0 * y - 1.0, F, (costs.matrix[1, 0], costs.matrix[0, 1])).mean()
-    if isinstance(loss, Ls):
-        F = F - F.mean(axis=1, keepdims=True)
-    return loss.value(costs.labels, F, costs.reduced).mean()
-
-
 # --- training -------------------------------------------------------------------------------
 
 
@@ -128,7 +116,9 @@ def test_training_lowers_loss_and_cost(name, engine, api, data, fresh):
     matrix, k = matrix_of(name), 1 if name in BINARY else 3
     made = objective(loss, cost_matrix=matrix, engine=engine)
     scores = train(engine, api, made, X, y, at=np.concatenate([X, T]), k=k)
-    values = [mean_loss(loss, y, F[: len(X)], matrix) for F in scores]
+    codes = Costs.resolve(matrix, classes=np.arange(max(k, 2)), codes=y)
+    rows = LossRows(loss, codes, None)
+    values = [rows.value(F[: len(X)].astype(float)).mean() for F in scores]
     assert values[-1] < 0.95 * values[0]
     assert (np.diff(values[:10]) < 0).all()
 
@@ -174,33 +164,22 @@ def test_unit_costs_are_the_losses_of_lightgbm(data, name, theirs, rate, more):
     np.testing.assert_allclose(ours, known, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["cost_logistic", "gll"])
-def test_xgboost_classifier_predicts_the_decision(name, data):
-    X, y = data[0], target(data, name)
-    made = objective(name, cost_matrix=matrix_of(name), engine="xgboost")
-    model = clone(xgboost.XGBClassifier(objective=made, n_estimators=5, n_jobs=1)).fit(X, y)
-    scores = model.predict(X, output_margin=True)
-    np.testing.assert_array_equal(model.predict(X), decide(scores, name))
-
-
-def test_a_matrix_follows_into_folds(data):
-    X, _, y = data
-    params = {"objective": objective("gll", cost_matrix=MATRIX), "num_class": 3, "metric": "none"}
-    history = lightgbm.cv(
-        {**params, "verbosity": -1, "num_threads": 1},
-        lightgbm.Dataset(X, y),
-        10,
-        nfold=3,
-        feval=cost_metric("gll", cost_matrix=MATRIX),
-    )
-    assert history["valid mean_cost-mean"][-1] < history["valid mean_cost-mean"][0]
-
-
 # --- derivatives ----------------------------------------------------------------------------
 
 
 def scores_for(name, n, rng, size=1.0):
     return size * rng.normal(size=n if name in BINARY else (n, 3))
+
+
+def forms(n, k, y, rng):
+    """Costs of rows in all forms, larger than 0."""
+    matrices = rng.uniform(0.5, 2.0, size=(n, k, k)) * (1 - np.eye(k))
+    return {
+        "matrix": {"cost_matrix": matrices[0]},
+        "matrices": {"costs": matrices},
+        "prices": {"costs": matrices[np.arange(n), y]},
+        "errors": {"costs": rng.uniform(0.5, 2.0, size=n)},
+    }
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -210,34 +189,19 @@ def test_derivatives_are_those_of_the_loss(name, form, order):
     rng = np.random.default_rng(3)
     n, k, loss = 40, 2 if name in BINARY else 3, LOSSES[name]
     y, w = rng.integers(0, k, size=n), rng.uniform(0.5, 2.0, size=n)
-    matrices = rng.uniform(0.5, 2.0, size=(n, k, k)) * (1 - np.eye(k))
-    given = {
-        "matrix": {"cost_matrix": matrices[0]},
-        "matrices": {"costs": matrices},
-        "prices": {"costs": matrices[np.arange(n), y]},
-        "errors": {"costs": rng.uniform(0.5, 2.0, size=n)},
-    }[form]
+    given = forms(n, k, y, rng)[form]
     F = np.asarray(scores_for(name, n, rng), order=order)
     costs = Costs.resolve(**given, classes=np.arange(k), codes=y)
+    truth, C, weights = y, costs.reduced, w[:, None]
     if name in BINARY:
-        C = costs.error_cost
+        truth, C, weights = 2.0 * y - 1.0, costs.error_cost, w
         if costs.matrix is not None:
             M = np.broadcast_to(costs.matrix, (n, 2, 2))
             C = (M[:, 1, 0], M[:, 0, 1])
-        truth = 2.0 * y - 1.0
-        if form in ("prices", "errors"):  # the mean of the other class, weighted
-            means = [np.average(costs.error_cost[y == j], weights=w[y == j]) for j in (0, 1)]
+        else:  # the mean of the other class, weighted
+            means = [np.average(C[y == j], weights=w[y == j]) for j in (0, 1)]
             C = (np.where(y == 1, C, means[1]), np.where(y == 0, C, means[0]))
-        g, h = loss.gradient(truth, F, C), loss.hessian(truth, F, C)
-    elif name == "ls":
-        S = F - F.mean(axis=1, keepdims=True)
-        g = loss.gradient(y, S, costs.reduced)
-        P = np.eye(3) - 1 / 3
-        h = np.einsum("ij,ni->nj", P**2, loss.hessian(y, S, costs.reduced))
-        g = g @ P
-    else:
-        g, h = loss.gradient(y, F, costs.reduced), loss.hessian(y, F, costs.reduced)
-    weights = w if name in BINARY else w[:, None]
+    g, h = loss.raw_derivatives(truth, F, C)
     G, H = objective(name, **given).derivatives(y, F, w)
     assert G.dtype == H.dtype == np.float32
     assert G.flags.f_contiguous == F.flags.f_contiguous
@@ -261,16 +225,6 @@ def test_rows_do_not_depend_on_their_block(name, order):
     ]
     for one, several in zip(whole, zip(*parts, strict=True), strict=True):
         np.testing.assert_allclose(one, np.concatenate(several), rtol=1e-6)
-
-
-def test_exponential_function_of_the_kernels():
-    """By a kernel whose factor and slope are 1: from exp(-700), which counts as 0, to the limit."""
-    from costboost.losses import LOSSES
-
-    x = np.concatenate([np.linspace(-60.0, 60.0, 4001), [-1e9, -800.0, 0.0, -0.0, np.nan]])
-    G, H, ones = np.empty(len(x)), np.empty(len(x)), np.ones(len(x))
-    LOSSES["cost_exponential"].kernel(-ones, ones, x, np.ones(1), G, H)
-    np.testing.assert_allclose(G, np.exp(x), rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -423,38 +377,15 @@ def test_an_objective_tells_its_matrix():
     np.testing.assert_array_equal(decide(scores, made), scores >= 0)
 
 
-def test_xgboost_stops_by_savings_where_they_are_largest():
-    """It minimises every metric: the best round has the largest savings, not the smallest."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 2))
-    y = (X.sum(axis=1) + 0.3 * rng.normal(size=600) > 0).astype(int)  # one tree finds a part
-    shared = {"cost_matrix": {"fn": 2, "fp": 1}, "engine": "xgboost"}
-    model = xgboost.XGBClassifier(
-        objective=objective("cost_logistic", **shared), n_estimators=15, n_jobs=1,
-        eval_metric=cost_metric("cost_logistic", measure="savings", **shared),
-        early_stopping_rounds=15, max_depth=2,
-    )  # fmt: skip
-    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
-    left = model.evals_result()["validation_0"]["one_minus_savings"]
-    assert model.best_iteration == int(np.argmin(left)) > 0
-
-
 @pytest.mark.parametrize("form", ["matrix", "matrices", "prices", "errors"])
 @pytest.mark.parametrize("k", [2, 4])
 def test_metric_is_the_library_metric(form, k):
-    """Profits and right decisions that cost something included."""
     rng = np.random.default_rng(7)
-    n = 200
+    n, name = 200, "cost_logistic" if k == 2 else "gll"
     y, w = rng.integers(0, k, size=n), rng.integers(0, 3, size=n).astype(float)
-    F = rng.normal(size=n if k == 2 else (n, k))
-    matrices = rng.normal(size=(n, k, k)) - 2 * np.eye(k)
-    given = {
-        "matrix": {"cost_matrix": 1 + matrices[0] + 4 * (1 - np.eye(k))},
-        "matrices": {"costs": matrices},
-        "prices": {"costs": matrices[:, 0]},
-        "errors": {"costs": rng.uniform(0.5, 2.0, size=n)},
-    }[form]
-    name = "cost_logistic" if k == 2 else "gll"
+    F, given = rng.normal(size=n if k == 2 else (n, k)), forms(n, k, y, rng)[form]
+    if form in ("matrices", "prices"):  # profits, and right decisions that cost something
+        given = {"costs": given["costs"] - rng.uniform(0.0, 3.0, given["costs"].shape)}
     for measure, score in (("mean_cost", mean_cost), ("avoidable_cost", avoidable_cost_score)):
         metric = cost_metric(name, measure=measure, **given)
         for weights in (None, w):
@@ -533,19 +464,14 @@ ALWAYS_2 = [[1, 1, 0], [1, 1, 0], [1, 1, 0]]
 
 @pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize(
-    ("matrix", "words"),
-    [
-        ({"fn": 1, "fp": 0}, "A false alarm costs 0 beyond .* class 1 is never .* small"),
-        ({"fn": 0, "fp": 1}, "A miss costs 0 beyond .* class 0 is never a mistake"),
-        ({"fn": 3, "tp": 3, "fp": 1}, "A miss costs 0 beyond"),
-        ({"fn": 1, "fp": -2}, "A false alarm costs -2 beyond"),
-    ],
-)
-def test_free_errors_are_refused_when_the_objective_is_built(name, matrix, words):
+def test_free_errors_are_refused_when_the_objective_is_built(name):
     """Not at the first round, and not when somebody asks for probabilities."""
-    with pytest.raises(ValueError, match=f"costs of objective must make both errors.*{words}"):
-        objective(name, cost_matrix=matrix)
+    for matrix, words in (
+        ({"fn": 1, "fp": 0}, "A false alarm costs 0 beyond .* class 1 is never .* small"),
+        ({"fn": 3, "tp": 3, "fp": 1}, "A miss costs 0 beyond .* class 0 is never a mistake"),
+    ):
+        with pytest.raises(ValueError, match=f"costs of objective must make both errors.*{words}"):
+            objective(name, cost_matrix=matrix)
 
 
 @pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")

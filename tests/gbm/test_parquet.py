@@ -66,52 +66,47 @@ def scratch(tmp_path_factory, monkeypatch):
 # --- costs ----------------------------------------------------------------------------------------
 
 
-def test_costs_and_weights_by_the_names_of_columns(tmp_path):
-    frame = table().assign(weight=lambda f: np.where(f.index % 7 == 0, 0, 1 + f["count"]))
-    X = frame.drop(columns=["label", "weight"])
-    ours = small().fit_parquet(
-        written(tmp_path, frame),
-        target="label",
-        costs={"fn": "0.5 * amount", "fp": 5, "tp": 1},
-        sample_weight="weight",
-        batch_rows=110,
+CLASSES = ["high", "low", "mid"]
+PAIRS = {
+    (truth, decision): f"{3 * i + j + 1} * amount"
+    for i, truth in enumerate(CLASSES)
+    for j, decision in enumerate(CLASSES)
+    if i != j
+}
+
+
+@pytest.mark.parametrize(
+    ("k", "cost_matrix", "costs"),
+    [
+        (2, None, {"fn": "0.5 * amount", "fp": 5, "tp": 1, "positive": "low"}),
+        (3, None, PAIRS),
+        (2, {"fn": "amount", "fp": 5, "positive": "low"}, None),
+        (2, lambda rows: per_row(fn=rows["amount"], fp=5, positive="low"), None),
+    ],
+    ids=["short form", "pairs", "expressions", "function"],
+)
+def test_costs_are_those_of_a_table_in_memory(tmp_path, k, cost_matrix, costs):
+    frame = table(n_classes=k).assign(
+        weight=lambda f: np.where(f.index % 7 == 0, 0, 1 + f["count"])
     )
-    costs = per_row(fn=frame["amount"] / 2, fp=5, tp=1)
-    theirs = small().fit(X, frame["label"], costs=costs, sample_weight=frame["weight"])
+    frame["label"] = np.array(CLASSES)[frame["label"]]
+    paths, X = written(tmp_path, frame), frame.drop(columns=["label", "weight"])
+    ours, theirs = small(cost_matrix=cost_matrix), small(cost_matrix=cost_matrix)
+    ours.fit_parquet(paths, "label", costs=costs, sample_weight="weight", batch_rows=110)
+    theirs.fit(X, frame["label"], frame["weight"], costs=costs)
     assert list(ours.heads_) == list(theirs.heads_)
     assert_same(ours, theirs, X)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-3)
 
 
-def test_costs_by_pairs_of_text_labels(tmp_path):
-    frame = table(n_classes=3)
-    classes = ["high", "low", "mid"]
-    frame["label"] = np.array(classes)[frame["label"]]
-    pairs = {(t, d): f"{3 * i + j + 1} * amount" for i, t in enumerate(classes)
-             for j, d in enumerate(classes) if i != j}  # fmt: skip
-    features = [*"abcd", "city"]
-    paths = written(tmp_path, frame)
-    ours = small().fit_parquet(paths, "label", costs=pairs, features=features, batch_rows=200)
-    base = (1.0 + np.arange(9).reshape(3, 3)) * (1 - np.eye(3))
-    costs = base * frame["amount"].to_numpy()[:, None, None]
-    theirs = small().fit(frame[features], frame["label"], costs=costs)
-    assert_same(ours, theirs, frame[features])
-
-
-def test_a_function_and_expressions_as_cost_matrix(tmp_path):
+def test_expressions_name_columns_that_are_no_features(tmp_path):
     frame = table()
-    X = frame.drop(columns="label")
     paths = written(tmp_path, frame)
-    for costs in (lambda rows: per_row(fn=rows["amount"], fp=5), {"fn": "amount", "fp": 5}):
-        ours = small(cost_matrix=costs).fit_parquet(paths, "label", batch_rows=250)
-        theirs = small(cost_matrix=costs).fit(X, frame["label"])
-        assert list(ours.heads_) == ["probability"]
-        assert_same(ours, theirs, X)
-    # Expressions may name columns that are no features.
-    ours.fit_parquet(paths, "label", features=["a", "city"])
-    output = ours.predict_parquet(paths, tmp_path / "out", batch_rows=250)
+    model = small(cost_matrix={"fn": "amount", "fp": 5})
+    model.fit_parquet(paths, "label", features=["a", "city"], batch_rows=250)
+    output = model.predict_parquet(paths, tmp_path / "out", batch_rows=250)
     known = per_row(fn=frame["amount"], fp=5)
-    decided = ours.with_costs(None).predict(frame[["a", "city"]], costs=known)
+    decided = model.with_costs(None).predict(frame[["a", "city"]], costs=known)
     assert pd.read_parquet(output)["decision"].tolist() == decided.tolist()
 
 
