@@ -125,31 +125,6 @@ def test_rows_of_both_workers_count(processes, monkeypatch, arguments, heads):
     np.testing.assert_allclose(served.decision_function(X), one.decision_function(X), atol=1e-3)
 
 
-# 34 frauds and 8 rounds: by cost_logistic, here and on one machine, it pays to decide 0 always.
-@pytest.mark.filterwarnings("ignore:Held-out rows.*does not pay:costboost.errors.CostWarning")
-@pytest.mark.parametrize("loss", ["cost_logistic", "gll"])
-def test_losses_of_the_library_match_one_machine(client, fraud, loss):
-    X, y, _ = fraud
-    arguments = {**SMALL, "loss": loss, "cost_matrix": {"fn": 5, "fp": 1}}
-    many = DaskCostBoostClassifier(**arguments, client=client).fit(rows(X), rows(y))
-    one = on_one_machine(**arguments).fit(X, y)
-    assert many.n_iter_ == one.n_iter_
-    found = many.to_local().decision_function(X)
-    np.testing.assert_allclose(found, one.decision_function(X), atol=1e-3)
-
-
-def test_a_seed_repeats_whatever_the_partitions(client, fraud):
-    X, y, costs = fraud
-    fits = [
-        DaskCostBoostClassifier(n_estimators=5, random_state=3, client=client).fit(
-            rows(X, chunk), rows(y, chunk), costs=rows(costs, chunk)
-        )
-        for chunk in (CHUNK, N)
-    ]
-    found = [fit.to_local().predict_proba(X) for fit in fits]
-    np.testing.assert_allclose(*found, atol=1e-5)
-
-
 @pytest.mark.parametrize("given", [{"subsample": 0.8}, {"engine_params": {"subsample": 0.5}}])
 def test_row_samples_do_not_repeat(client, fraud, given):
     X, y = map(rows, fraud[:2])
@@ -188,14 +163,20 @@ def frame_of(n=N, seed=0):
     return frame
 
 
-def test_frames_with_categories(client):
-    local, names = frame_of(), ["kind", "size"]
-    frame = dd.from_pandas(local, npartitions=3)
-    X, Z = frame[names], local[names]
-    many = DaskCostBoostClassifier(**ALL_ROWS, client=client)
+def test_frames(client):
+    """Columns are learned from all partitions; answers have the index of the frame."""
+    local = frame_of()
+    local["when"] = pd.date_range("2025-01-01", periods=len(local), freq="h").astype(str)
+    local["text"] = [f"{value}".replace(".", ",") for value in local["size"]]
+    local["row_id"] = [f"r{i}" for i in range(len(local))]
+    names = ["kind", "size", "text", "when", "row_id"]
+    frame, Z = dd.from_pandas(local, npartitions=3), local[names]
+    X, given = frame[names], {**ALL_ROWS, "columns": {"row_id": "ignore"}}
+    many = DaskCostBoostClassifier(**given, client=client)
     many.fit(X, frame["label"], costs=frame["price"], sample_weight=frame["price"])
-    one = on_one_machine(**ALL_ROWS)
+    one = on_one_machine(**given)
     one.fit(Z, local["label"], local["price"], costs=local["price"].to_numpy())
+    assert list(many.columns_) == list(one.columns_)
     proba, labels = many.predict_proba(X), many.predict(X).compute()
     assert list(proba.columns) == ["no", "yes"]
     np.testing.assert_allclose(proba.compute(), one.predict_proba(Z), atol=1e-4)
@@ -203,28 +184,12 @@ def test_frames_with_categories(client):
     assert (labels.to_numpy() == one.predict(Z)).mean() > 0.995
     served = many.to_local()
     assert list(served.feature_names_in_) == names
-    strange = pd.DataFrame({"kind": ["new", None], "size": [0.5, 0.5]})
+    strange = Z[:2].astype({"kind": str}).assign(kind=["new", None], when=Z["when"][0])
+    strange[["size", "text"]] = 0.5, "0,5"
     assert np.ptp(served.predict_proba(strange)[:, 0]) == 0  # unseen is missing
     alone = one.score(Z, local["label"], costs=local["price"])
     saved = many.score(X, frame["label"], costs=frame["price"])
     assert saved == pytest.approx(alone, abs=0.01)
-
-
-def test_columns_are_learned_from_all_partitions(client):
-    local = frame_of().astype({"kind": str})
-    local["when"] = pd.date_range("2025-01-01", periods=len(local), freq="h").astype(str)
-    local["size"] = [f"{value}".replace(".", ",") for value in local["size"]]
-    local["row_id"] = [f"r{i}" for i in range(len(local))]
-    frame = dd.from_pandas(local, npartitions=3)
-    names = ["kind", "size", "when", "row_id"]
-    model = DaskCostBoostClassifier(
-        **ALL_ROWS, client=client, columns={"row_id": "ignore"}, cost_matrix={"fn": 3, "fp": 1}
-    ).fit(frame[names], frame["label"] == "yes")
-    one = on_one_machine(**ALL_ROWS, columns={"row_id": "ignore"}, cost_matrix={"fn": 3, "fp": 1})
-    one.fit(local[names], local["label"] == "yes")
-    assert list(model.columns_) == list(one.columns_)
-    found = model.predict_proba(frame[names]).compute()
-    np.testing.assert_allclose(found, one.predict_proba(local[names]), atol=1e-4)
 
 
 def test_columns_of_a_frame_from_files_have_its_partitions(tmp_path):

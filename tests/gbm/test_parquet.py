@@ -110,45 +110,7 @@ def test_expressions_name_columns_that_are_no_features(tmp_path):
     assert pd.read_parquet(output)["decision"].tolist() == decided.tolist()
 
 
-# --- early stopping, calibration, estimates -------------------------------------------------------
-
-
-@pytest.mark.parametrize(("loss", "k"), [("cost_logistic", 2), ("gll", 3)])
-def test_losses_with_the_costs_inside(tmp_path, loss, k):
-    frame = table(n_classes=k).assign(weight=lambda f: 1 + f["count"])
-    matrix = np.array([[0, 1, 4], [5, 0, 2], [3, 6, 0]])[:k, :k] * 1.0
-    options = {"cost_matrix": matrix, "loss": loss, "early_stopping": True, "patience": 3}
-    ours, theirs = (small(**options) for _ in range(2))
-    paths = written(tmp_path, frame)
-    ours.fit_parquet(paths, "label", sample_weight="weight", batch_rows=110)
-    X, weights = frame.drop(columns=["label", "weight"]), frame["weight"]
-    theirs.fit(X, frame["label"], weights)
-    np.testing.assert_allclose(ours.estimated_score_, theirs.estimated_score_, atol=1e-3)
-    assert list(ours.heads_) == ["decision"]
-    assert ours.n_iter_ == theirs.n_iter_
-    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
-    with pytest.raises(ValueError, match="one cost matrix for all rows here"):
-        ours.fit_parquet(paths, "label", costs="amount")
-
-
-def test_early_stopping_calibrates_and_estimates(tmp_path):
-    frame = table(3000)
-    options = {"early_stopping": True, "n_estimators": 200, "patience": 5, "subsample": 0.8}
-    costs = {"fn": "amount", "fp": 5}
-    model = small(**options)
-    model.fit_parquet(written(tmp_path, frame), "label", costs=costs, batch_rows=700)
-    assert model.n_iter_ < 200
-    assert model.temperature_ != 1.0
-    assert model.estimated_score_without_costs_.value > 0.3
-    fresh = table(3000, seed=1)
-    X, prices = fresh.drop(columns="label"), per_row(fresh["amount"], 5)
-    found = model.score(X, fresh["label"], costs=prices)
-    assert abs(found - model.estimated_score_.value) < 0.1
-    # The same rows in other batches and files: the same held-out rows, nearly the same model.
-    again = small(**options)
-    again.fit_parquet(written(tmp_path / "other", frame, 2, 999), "label", costs=costs)
-    assert again.n_iter_ == pytest.approx(model.n_iter_, abs=5)
-    assert again.estimated_score_.value == pytest.approx(model.estimated_score_.value, abs=0.05)
+# --- held-out rows -------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")

@@ -127,6 +127,19 @@ def test_sources_agree_without_held_out_rows(tmp_path, client):
             assert_same_trees(other.heads_[name].boosters, head.boosters, X)
 
 
+@pytest.mark.parametrize(("k", "loss"), [(2, "cost_logistic"), (3, "gll")])
+def test_sources_agree_on_losses_with_the_costs_inside(tmp_path, client, k, loss):
+    frame = table(k)
+    one, *others = three(frame, k, "one matrix", tmp_path, client, loss=loss)
+    X = frame.loc[frame["weight"] > 0, NAMES]
+    for other in others:
+        assert list(other.heads_) == ["decision"] and other.n_iter_ == one.n_iter_
+        assert_same_trees(other.boosters_, one.boosters_, X)
+        np.testing.assert_allclose(other.estimated_score_, one.estimated_score_, atol=1e-6)
+    with pytest.raises(ValueError, match="one cost matrix for all rows here"):
+        others[0].fit_parquet(tmp_path, "label", costs="amount")
+
+
 @pytest.mark.parametrize("source", ["memory", "parquet"])
 @pytest.mark.parametrize("given", [{}, {"max_cat_to_onehot": 2}], ids=str)
 def test_xgboost_splits_categories_off_one_at_a_time(source, given, tmp_path):
