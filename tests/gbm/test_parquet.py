@@ -266,10 +266,15 @@ def changed(**columns):
         (
             lambda f: f.assign(amount=f["amount"].where(f.index != 450)),
             {"costs": {"fn": "amount", "fp": 1}, "batch_rows": 200},
-            "missing on 1 row of X, first on row 50.*row 0 is row 400 of the files",
+            "missing on 1 row of X, first on row 450.*those rows out.$",
         ),
         (changed(a=np.inf), {}, "contains infinity: .*column 'a', row 0"),
         (changed(w=-1), {"sample_weight": "w"}, "sample_weight.*>= 0"),
+        (
+            lambda f: f.assign(w=np.where(f.index == 450, np.nan, 1)),
+            {"sample_weight": "w", "batch_rows": 200},
+            "sample_weight.*finite.*row 0 is row 400 of the files",
+        ),
         (changed(w=0), {"sample_weight": "w"}, "zero on all rows"),
         (lambda f: f, {"costs": "city"}, "Paris|Oslo|Bern"),
     ],

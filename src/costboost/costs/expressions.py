@@ -173,7 +173,8 @@ class Expression:
         wrong = ~np.isfinite(prices)
         if wrong.any():
             row = int(wrong.argmax())
-            place = f"{of}, first on row {rows[row] if rows is not None else row}"
+            number = row + getattr(X, "first", 0) if rows is None else rows[row]
+            place = f"{of}, first on row {number}"
             self._refuse(prices, wrong, row, values, place)
         return prices
 
