@@ -115,7 +115,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
     known, asked = costs.take(train), costs.take(test)
     model = CostBoostClassifier(n_jobs=1, n_estimators=ROUNDS, random_state=seed)
     rows = PricedRows(X[train], known, np.ones(len(train)))
-    parts, seeds = make_folds(rows, rows.weights, model, "")
+    parts, seeds = make_folds(rows, rows.weights, model)
     table = MemoryRows(rows, columns, parts, seeds, "", has_row_costs=False)
     target = ProbabilityTarget(table.totals)
     boosters, curves = [], []

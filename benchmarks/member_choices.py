@@ -59,7 +59,7 @@ def keep(data: str, seed: int) -> None:
     """Train what is not kept yet: held-out and test scores, seconds of processor time."""
     split = split_of(data, seed)
     model = CostBoostClassifier(effort="high", ensemble=FOLDS, n_jobs=1, random_state=seed)
-    table = model._read_rows(split.X_train, split.y_train, None, None, None, False)
+    table = model._read_rows(split.X_train, split.y_train)
     n, X_test = len(table.rows), model._read(split.X_test)
     target = ProbabilityTarget(table.totals)
     for kind in candidates_for(model, target, table):

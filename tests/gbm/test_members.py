@@ -254,7 +254,7 @@ def test_race_asks_for_a_share_of_the_loss_by_effort_and_rows(effort, more_rows,
     rng = np.random.default_rng(0)
     model = CostBoostClassifier(effort=effort, ensemble=2, random_state=0)
     X, y = rng.normal(size=(2000, 2)), rng.integers(0, 2, 2000)
-    rows = model._read_rows(X, y, None, None, None, False)
+    rows = model._read_rows(X, y)
     y = rows.held_out(0).costs.codes
     noise = rng.normal(size=len(y))
     first = 2.0 * y - 1.0 + noise
@@ -330,7 +330,7 @@ def trained(name, X, y, train, held_out=None, *, weights=None, categorical=None,
     for j in categorical or ():
         frame[f"x{j}"] = pd.Categorical(frame[f"x{j}"])
     model = CostBoostClassifier(ensemble=2, n_jobs=1)
-    rows = model._read_rows(frame, y, None, None, None, False)
+    rows = model._read_rows(frame, y)
     if weights is not None:
         object.__setattr__(rows.rows, "weights", weights)
     fold = np.asarray(train), held_out

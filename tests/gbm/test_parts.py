@@ -41,7 +41,7 @@ def folds(codes, weights=None, costs=None, **options):
     rows = PricedRows(np.zeros((n, 1)), known, np.ones(n))
     model = CostBoostClassifier(random_state=0).set_params(**options)
     weights = np.ones(n) if weights is None else weights
-    found, seeds = make_folds(rows, weights, model, "CostBoostClassifier")
+    found, seeds = make_folds(rows, weights, model)
     assert len(set(seeds)) == len(found)
     return found
 

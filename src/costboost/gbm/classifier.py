@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
@@ -46,10 +46,8 @@ __all__ = ["CostBoostClassifier"]
 
 def _has_probabilities(model: CostBoostClassifier) -> bool:
     """Whether the boosters know, or will know, probabilities of the classes."""
-    if isinstance(model.loss, str) and model.loss == "auto":
-        return True
     loss = LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss
-    return bool(getattr(loss, "has_probabilities", False))
+    return bool(model.loss == "auto" or getattr(loss, "has_probabilities", False))
 
 
 @with_hints
@@ -386,7 +384,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         check_parameters(self)
         # On a copy: an error or an interrupt leaves the classifier as it was.
         fitted = unfitted(self)
-        rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train, groups)
+        rows = fitted._read_rows(X, y, sample_weight, costs, groups, eval_set, eval_train)
         train(rows, fitted, callbacks)
         fitted.data_fingerprint_ = fingerprint(X, y)
         if costs is not None and not rows.has_row_costs:
@@ -398,11 +396,11 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self,
         X: Any,
         y: Any,
-        sample_weight: Any,
-        costs: Any,
-        eval_set: Any,
-        eval_train: bool,
+        sample_weight: Any = None,
+        costs: Any = None,
         groups: Any = None,
+        eval_set: Any = None,
+        eval_train: bool = False,
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
         owner = type(self).__name__
@@ -415,24 +413,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
         del matrix  # lets go of rows without weight
         other = None
         if eval_set is not None:
+            has_costs = costs is not None
             found = read_eval_set(
-                eval_set,
-                self._read,
-                self._price,
-                known,
-                owner,
-                has_costs=costs is not None,
+                eval_set, self._read, self._price, known, owner, has_costs=has_costs
             )
             other = PricedRows(*found, np.ones(found[0].shape[0]))
-        if groups is not None:
-            groups = column_or_1d(groups)
-            check_consistent_length(codes, groups)
-        folds, seeds = make_folds(
-            rows, weights, self, owner, groups=groups, has_eval_set=other is not None
-        )
+        folds, seeds = make_folds(rows, weights, self, groups, other is not None)
         warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
-        apart = [(train, held) for train, held in folds if train is not None and held is not None]
-        warn_of_repeated_rows(rows.X, apart, owner)
+        warn_of_repeated_rows(rows.X, folds, owner)
         by_row = costs is not None and known.is_per_row
         return MemoryRows(rows, columns, folds, seeds, owner, by_row, other, eval_train)
 
@@ -628,10 +616,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
         head = next(iter(self.heads_.values()))
         scores = head.scores(self._read(X))
-        taken = head.decide(scores) if codes and isinstance(head, LossHead) else None
-        if (taken is not None and not proba) or not _has_probabilities(self):
-            return taken, None
-        return taken, head.proba(scores)
+        if not isinstance(head, LossHead):
+            return None, head.proba(scores)
+        wants_proba = (proba or not codes) and head.loss.has_probabilities
+        return head.decide(scores) if codes else None, head.proba(scores) if wants_proba else None
 
     def _costs_of_fit(self, X: Any) -> Costs:
         """The mean costs, and what boosters of single rows' costs expect beyond them."""
@@ -701,8 +689,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             More decisions: minus the expected cost of each. Boosters of another loss return their
             scores.
         """
-        head = self._first_head
-        return self._decision_values(head.scores(self._read(X)), X)
+        return self._decision_values(self._first_head.scores(self._read(X)), X)
 
     def _decision_values(self, scores: Floats, X: Any, costs: Costs | None = None) -> Floats:
         """What decisions go by, of scores of the first head."""

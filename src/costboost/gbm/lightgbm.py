@@ -28,6 +28,8 @@ _LEAST_WEIGHT = 1e-3
 # chooses. Without a prior on its logarithm, few rows that are all told apart would make a forest
 # certain.
 _SCALES, _USUAL_SCALE, _SPREAD = (0.5, 20.0), 4.0, 0.5
+# Parameters of boosters and forests.
+_SHARED = {"max_cat_to_onehot": ONE_HOT, "metric": "None", "verbosity": -1}
 
 
 def fit(
@@ -43,26 +45,21 @@ def fit(
         "bagging_freq": int(kind.settings.subsample < 1),
         "feature_fraction": kind.settings.colsample,
         "extra_trees": kind.random_splits,
-        "max_cat_to_onehot": ONE_HOT,
         "device_type": kind.device,
         "seed": rounds.seed,
-        "metric": "None",
-        "verbosity": -1,
         "num_threads": rounds.threads,
+        **_SHARED,
     }
     if target.n_scores > 1:
         parameters["num_class"] = target.n_scores
     if target.is_log_loss:
         parameters["objective"] = "binary" if target.n_scores == 1 else "multiclass"
     parameters |= kind.parameters
-    categorical = table.columns.categorical
-    train = _dataset(X, target.labels, target.weights, parameters, categorical)
+    train = _dataset(X, target, parameters, table)
     watched = {
         name: train
         if name == "train"
-        else _dataset(
-            rounds.sets[name].X, known.labels, known.weights, parameters, categorical, train
-        )
+        else _dataset(rounds.sets[name].X, known, parameters, table, train)
         for name, known in rounds.targets.items()
     }
     if not target.is_log_loss:
@@ -92,19 +89,18 @@ def fit(
 
 def _dataset(
     X: AnyArray,
-    labels: AnyArray,
-    weights: AnyArray,
+    known: Target,
     parameters: dict[str, Any],
-    categorical: list[int],
+    table: MemoryRows,
     reference: lgb.Dataset | None = None,
 ) -> lgb.Dataset:
     """Rows, binned like the reference if there is one."""
     return lgb.Dataset(
         X,
-        label=labels,
-        weight=None if (weights == 1.0).all() else weights,  # none is faster
+        label=known.labels,
+        weight=None if (known.weights == 1.0).all() else known.weights,  # none is faster
         reference=reference,
-        categorical_feature=categorical,
+        categorical_feature=table.columns.categorical,
         # With too few rows for any split LightGBM's filter leaves no feature, which is an error
         # with objectives that are not its own.
         params={**parameters, "feature_pre_filter": False},
@@ -123,37 +119,31 @@ def fit_forest(
     kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
 ) -> TreeModel:
     """Train one forest."""
-    weights: AnyArray = target.weights
-    if weights.any():  # a tree whose sample has no weight would predict no number
-        picked = np.flatnonzero(weights > 0)
-    else:
-        picked, weights = np.arange(len(weights)), np.ones(len(weights))
-    if len(picked) < _LEAST_ROWS:  # the sample of a tree might be empty
-        picked = np.repeat(picked, _LEAST_ROWS // len(picked) + 1)
-    labels, weights = target.labels[picked], weights[picked]
+    n_rows = len(target.labels)
+    if n_rows < _LEAST_ROWS:  # the sample of a tree might be empty
+        again = np.repeat(np.arange(n_rows), _LEAST_ROWS // n_rows + 1)
+        X, target = X[again], target.put(target.labels[again], target.weights[again])
     parameters: dict[str, Any] = {
         "boosting": "rf",
         "objective": "regression",
-        "num_leaves": int(np.clip(len(picked) // (2 * _MIN_LEAF), 7, _MOST_LEAVES)),
+        "num_leaves": int(np.clip(X.shape[0] // (2 * _MIN_LEAF), 7, _MOST_LEAVES)),
         "min_data_in_leaf": _MIN_LEAF,
         # LightGBM infers counts of rows from weights, and fails where there are next to none.
-        "min_sum_hessian_in_leaf": _LEAST_WEIGHT * float(weights.mean()),
+        "min_sum_hessian_in_leaf": _LEAST_WEIGHT * float(target.weights.mean()),
         "max_bin": _BINS,
         "bagging_fraction": _ROWS,
         "bagging_freq": 1,
         "feature_fraction_bynode": _COLUMNS,
-        "max_cat_to_onehot": ONE_HOT,
         "device_type": kind.device,
         "seed": rounds.seed,
-        "metric": "None",
-        "verbosity": -1,
         "num_threads": rounds.threads,
+        **_SHARED,
     }
-    data = _dataset(X[picked], labels, weights, parameters, table.columns.categorical)
+    data = _dataset(X, target, parameters, table)
     forests = []
     # A forest for the second of two classes, or one per class.
     for label in [1] if target.n_scores == 1 else range(target.n_scores):
-        data.set_label((labels == label).astype(np.float64))
+        data.set_label((target.labels == label).astype(np.float64))
         with same_threads(rounds.threads):
             forests.append(lgb.train(parameters, data, _TREES, keep_training_booster=True))
     scale = _USUAL_SCALE

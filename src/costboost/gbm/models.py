@@ -121,7 +121,7 @@ class LossTarget(Target):
 
     def __init__(self, loss: Loss, totals: Totals) -> None:
         self.library_loss = loss
-        self.unit = totals.mean_worst_cost
+        self.unit = float(totals.worst_cost / totals.weight.sum())
         self.masses = totals.weight
         self.n_scores = loss.n_scores(len(totals.decisions))
         self.static = None if totals.matrix is None else Costs(totals.classes, totals.matrix)

@@ -220,8 +220,7 @@ def fit(
         X, target = X[some], target.put(target.labels[some], target.weights[some])
     inputs, k = design(X), target.n_scores
     centre = inputs.mean(axis=0)
-    weights = np.asarray(target.weights, dtype=np.float64)
-    weights = weights / weights.mean() if weights.any() else np.ones(len(weights))
+    weights = target.weights / target.weights.mean()
     # An input that is the same on all rows, such as a category not among them, tells nothing.
     inputs = np.where(np.ptp(inputs, axis=0) > 0, inputs, 0.0).astype(np.float32)
     units = max(_UNITS, _UNITS_PER_SCORE * k)
@@ -240,27 +239,21 @@ def fit(
         point = descended(start, _PENALTIES[0], _USUAL_STEPS)
         return NetworkModel(design, *_parts(point, shapes), centre)
     held = design(rounds.sets[stop_by].X)
-    best, model = start, None
+    best = start
 
     def is_better(point: Floats) -> bool:
-        """Whether the held-out loss is smaller than before; if so, keep the network."""
-        nonlocal best, model
-        found = NetworkModel(design, *_parts(point.copy(), shapes), centre)
-        scores = found.scores_of(held)
+        """Whether the held-out loss is smaller than before; if so, keep the point."""
+        nonlocal best
+        scores = NetworkModel(design, *_parts(point, shapes), centre).scores_of(held)
         if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
             return False
-        rounds.best_loss, rounds.best_outputs = least, scores
-        best, model = point.copy(), found
+        rounds.best_loss, rounds.best_outputs, best = least, scores, point.copy()
         return True
 
-    is_better(best)
+    is_better(start)
     for penalty in _PENALTIES:
         descended(best, penalty, _STEPS, is_better)
-    if model is None:  # no loss is finite
-        point = descended(start, _PENALTIES[0], _USUAL_STEPS)
-        model = NetworkModel(design, *_parts(point, shapes), centre)
-        rounds.best_outputs = model.scores_of(held)
-    return model
+    return NetworkModel(design, *_parts(best, shapes), centre)
 
 
 def _descended(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.columns import Columns
@@ -99,7 +100,7 @@ class Totals:
     rows: int
     held_out_rows: int
     weight: Floats
-    worst_cost: float
+    worst_cost: float  # what the costliest decision costs beyond the cheapest
     price_sums: Floats  # of the prices under each row's own truth
     reduced_sums: Floats  # of what they are beyond the cheapest decision's
     matrix_sums: Floats | None  # of all rows, whatever the truth; None if only prices are known
@@ -155,11 +156,6 @@ class Totals:
         return Totals(**found)
 
     @property
-    def mean_worst_cost(self) -> float:
-        """What the costliest decision costs beyond the cheapest, on average."""
-        return float(self.worst_cost / self.weight.sum())
-
-    @property
     def mean_costs(self) -> Floats:
         """One matrix for all rows, (k, d): what a decision costs on average under each truth."""
         if self.matrix is not None:
@@ -206,16 +202,10 @@ def strata(costs: Costs) -> Ints:
 
 
 def make_folds(
-    rows: PricedRows,
-    weights: Floats,
-    model: Any,
-    owner: str,
-    *,
-    groups: AnyArray | None = None,
-    has_eval_set: bool = False,
+    rows: PricedRows, weights: Floats, model: Any, groups: Any = None, has_eval_set: bool = False
 ) -> tuple[list[Split], list[int]]:
     """The folds of a table in memory, and a seed for the boosters of each."""
-    rng = check_random_state(model.random_state)
+    rng, owner = check_random_state(model.random_state), type(model).__name__
     n, n_folds = len(rows), model.ensemble
     is_large = n_folds == "auto" and model.effort != "fast" and n >= _ONE_FOLD_ROWS
     if n_folds == "auto":
@@ -225,6 +215,8 @@ def make_folds(
     alike = strata(rows.costs)
     n_folds = min(int(n_folds), n // 2)
     if groups is not None:
+        groups = column_or_1d(groups)
+        check_consistent_length(weights, groups)
         groups = groups[weights > 0]
     if model.cv is not None:
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
@@ -264,7 +256,7 @@ HoldOut: TypeAlias = "tuple[int, int]"
 def held_out_rows(rule: HoldOut, groups: Ints, before: Ints | None = None) -> Bools:
     """Which rows of a part are held out, after so many of each group in the parts before it."""
     one_in, seed = rule
-    if not one_in or not len(groups):
+    if not one_in:
         return np.zeros(len(groups), dtype=np.bool_)
     counts = np.bincount(groups)
     order = np.argsort(groups, kind="stable")
@@ -345,28 +337,11 @@ def _own_folds(
 def warn_of_target(
     X: Any, codes: Ints, categorical: Sequence[int], names: Sequence[str] | None, owner: str
 ) -> None:
-    """Warn if a column alone tells the class of every row."""
-    found = telling_columns(X, codes, categorical)
-    if not found:
-        return
-    shown = listed(found if names is None else [names[j] for j in found])[1:-1]
-    start = (
-        f"Column {shown} of X tells" if len(found) == 1 else f"Each of the columns {shown} tells"
-    )
-    warnings.warn(
-        f"{start} the class of every row. What is the target, or is known only after the decision, "
-        f"must not be in X: the estimates of {owner} are then too good. Leave it out.",
-        CostWarning,
-        stacklevel=4,
-    )
-
-
-def telling_columns(X: Any, codes: Ints, categorical: Sequence[int]) -> list[int]:
-    """Columns that tell the class of every row: by a threshold, or as few values or categories."""
+    """Warn if a column alone tells the class of every row: by a threshold, or by few values."""
     counts = np.bincount(codes)
     classes = np.flatnonzero(counts >= _FEWEST_OF_CLASS)
     if len(classes) < 2 or counts[classes].sum() < _FEWEST_ROWS:
-        return []
+        return
     places = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
     found = list(range(X.shape[1]))
     for n in (_FIRST_LOOK, _LOOKED_AT):  # what tells apart all rows also tells apart some
@@ -376,11 +351,18 @@ def telling_columns(X: Any, codes: Ints, categorical: Sequence[int]) -> list[int
         for start in range(0, len(columns), _BLOCK):
             block = columns[start : start + _BLOCK]
             part = X[rows][:, block].toarray() if is_sparse(X) else X[rows[:, None], block]
-            tells = [
-                _tells(v, codes[rows], j in categorical) for v, j in zip(part.T, block, strict=True)
-            ]
-            found += [j for j, is_told in zip(block, tells, strict=True) if is_told]
-    return found
+            told = zip(block, part.T, strict=True)
+            found += [j for j, values in told if _tells(values, codes[rows], j in categorical)]
+    if not found:
+        return
+    shown = listed(found if names is None else [names[j] for j in found])[1:-1]
+    which = f"Column {shown} of X" if len(found) == 1 else f"Each of the columns {shown}"
+    warnings.warn(
+        f"{which} tells the class of every row. What is the target, or is known only after the "
+        f"decision, must not be in X: the estimates of {owner} are then too good. Leave it out.",
+        CostWarning,
+        stacklevel=4,
+    )
 
 
 def _tells(values: Floats, codes: Ints, is_category: bool) -> bool:
@@ -397,18 +379,14 @@ def _tells(values: Floats, codes: Ints, is_category: bool) -> bool:
     return not is_category and int(changes.sum()) == len(np.unique(c)) - 1
 
 
-def warn_of_repeated_rows(X: Any, folds: Sequence[tuple[Ints, Ints]], owner: str) -> None:
+def warn_of_repeated_rows(X: Any, folds: Sequence[Split], owner: str) -> None:
     """Warn if many held-out rows are known to the boosters that decide them."""
-    if X.shape[0] < _FEWEST_REPEATED or not folds:
+    apart = [(rows, held) for rows, held in folds if rows is not None and held is not None]
+    if X.shape[0] < _FEWEST_REPEATED or not apart:
         return
-    _, twins = np.unique(_hashes(X), return_inverse=True)
-    repeated = total = 0
-    for rows, held_out in folds:
-        trained = np.zeros(int(twins.max()) + 1, dtype=np.bool_)
-        trained[twins[rows]] = True
-        repeated += int(trained[twins[held_out]].sum())
-        total += len(held_out)
-    share = repeated / max(total, 1)
+    hashes = _hashes(X)
+    known = [np.isin(hashes[held], hashes[rows]) for rows, held in apart]
+    share = np.concatenate(known).mean()
     if share <= _REPEATED:
         return
     chance = _natural_share(X)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from threading import Event
-from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from costboost.gbm.models import (
 )
 from costboost.gbm.network import NETWORK_ROWS, NetworkModel
 from costboost.gbm.parameters import CONSTRAINTS, resolved
-from costboost.gbm.rows import PricedRows, Totals, TrainingRows
+from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.losses import named_loss
 from costboost.metrics import Verdict
 
@@ -92,6 +92,8 @@ _SHRINKAGE, _SMALL_ROWS = 0.3, 1000
 # Prices follow from each other if a straight line leaves no more than this share of the variance.
 _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
+# What a part of a training changes of which nobody hears.
+_QUIET: dict[str, Any] = {"decide": None, "callbacks": [], "progress": None}
 
 
 def train(
@@ -106,8 +108,8 @@ def train(
         print(summary)
     kinds = candidates_for(model, target, rows)
     began, limit = time.monotonic(), np.inf if model.time_limit is None else model.time_limit
-    is_shown = model.verbose and rows.is_local
-    with BoosterProgress(rows.owner, model.verbose) if is_shown else nullcontext() as progress:
+    with progress_bar() if model.verbose and rows.is_local else nullcontext() as bar:
+        progress = None if bar is None else BoosterProgress(bar, rows.owner, model.verbose)
         # What a round costs is worked out where somebody listens.
         decide = head.decide if heard or model.verbose or rows.is_watched else None
         mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
@@ -118,13 +120,20 @@ def train(
         n_workers = 1 if is_single or is_large else n_workers
         training = Training(rows, model, target, decide, mine, heard, progress, n_workers)
         training.train_members(kinds)
-        priced = train_prices(prices, training, began + limit)
+        # A truth without rows costs what it does on the rows of others.
+        mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
+        priced, expected = train_prices(prices, training, mean, began + limit)
     used = [kind for kind in kinds if kind.weight > 0]
-    if model.time_limit is not None:
-        _warn_of_time(used, model.time_limit, rows.owner)
-    heads: dict[str, Head] = {target.name: with_models(head, used)}
-    # A truth without rows costs what it does on the rows of others.
-    mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
+    cut = ", ".join(kind.name for kind in used if kind.note)
+    if cut:
+        warnings.warn(
+            f"time_limit={limit:g} of {rows.owner} ended the training of {cut} before the held-out "
+            "loss had stopped falling. Give more time, or set effort='fast' for one booster; "
+            "members_ has the details.",
+            TimeLimitWarning,
+            stacklevel=3,
+        )
+    heads = {target.name: with_models(head, used), **priced}
     vars(model).update(
         classes_=rows.totals.classes,
         decisions_=summary.decisions,
@@ -145,12 +154,6 @@ def train(
     )
     held_out = rows.held_out()
     if held_out is not None and used[0].scores:
-        expected: Any = mean
-        for price, found in zip(prices, priced, strict=True):
-            seen = np.concatenate(found.scores)
-            known = price_head(price, seen, held_out, rows.totals, mean)
-            heads[price.name] = with_models(known, [found])
-            expected = expected + known.beyond(seen)
         learned = Costs(summary.classes, expected, summary.decisions)
         weights = [kind.weight for kind in used]
         scores = mixed([np.concatenate(kind.scores) for kind in used], weights)
@@ -205,19 +208,6 @@ def calibrate_and_estimate(
     model._warn_if_collapsed(taken[""], "give the boosters more rows or rounds", stacklevel=5)
 
 
-def _warn_of_time(used: list[Candidate], limit: float, owner: str) -> None:
-    """Warn if the time did not suffice."""
-    cut = ", ".join(kind.name for kind in used if kind.note)
-    if cut:
-        warnings.warn(
-            f"time_limit={limit:g} of {owner} ended the training of {cut} before the held-out loss "
-            "had stopped falling. Give more time, or set effort='fast' for one booster; members_ "
-            "has the details.",
-            TimeLimitWarning,
-            stacklevel=4,
-        )
-
-
 def shrunk(head: ProbabilityHead, scores: Floats, weight: Floats) -> tuple[ProbabilityHead, Floats]:
     """A head whose scores are nearer to those of the shares of the classes, and such scores."""
     # Where the held-out rows cannot tell whether the decisions are cheaper than one decision for
@@ -248,9 +238,8 @@ def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | 
             f"The 'loss' parameter of {owner}, {model.loss!r}, is for two classes, and there "
             f"are {len(classes)}. Use 'auto' or a multi-class loss, such as 'gll'."
         )
-    for known, matters in ((totals.matrix, True), (matrix, loss.has_probabilities)):
-        if known is not None and matters:
-            loss.check_costs(known, owner)
+    if loss.has_probabilities:
+        loss.check_costs(matrix, owner)
     target = LossTarget(loss, totals)
     return target, LossHead(loss=loss, matrix=matrix / target.unit)
 
@@ -276,17 +265,12 @@ class Members(tuple[Member, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        rows = [("member", "engine", "weight", "loss", "rounds", "seconds")]
+        width = max(len(member.name) for member in self)
+        lines = [f"{'member':{width}}  engine    weight    loss  rounds  seconds"]
         for m in self:
-            seconds = f"{m.seconds:.1f}  {m.note}".rstrip()
-            numbers = f"{m.weight:.2f}", f"{m.loss:.4f}", f"{m.rounds:.0f}"
-            rows.append((m.name, m.engine, *numbers, seconds))
-        w = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join([*map(str.ljust, row[:2], w), *map(str.rjust, row[2:5], w[2:]), row[5]])
-            for row in rows
-        ]
-        return "\n".join([*lines, *filter(None, [self.remark])])
+            numbers = f"{m.weight:6.2f}  {m.loss:6.4f}  {m.rounds:6.0f}  {m.seconds:7.1f}"
+            lines.append(f"{m.name:{width}}  {m.engine:8}  {numbers}  {m.note}".rstrip())
+        return "\n".join([*lines, self.remark]).rstrip()
 
     @property
     def remark(self) -> str:
@@ -331,7 +315,6 @@ def candidate(
     n_scores: int,
     parameters: dict[str, Any] | None = None,
     *,
-    name: str = "",
     engine: str | None = None,
     leaves: int | None = None,
     random_splits: bool = False,
@@ -343,13 +326,12 @@ def candidate(
     # A round of several scores is as many trees: half as many rounds are hardly worse.
     usual = _USUAL_RATE if n_scores == 1 else 2 * _USUAL_RATE
     rate = usual if model.learning_rate == "auto" else float(model.learning_rate)
-    if not name:
-        name = f"{'symmetric trees, ' if grower == 'catboost' else ''}{leaves} leaves"
-        name += ", random splits" if random_splits else ""
+    name = f"{leaves} leaves{', random splits' if random_splits else ''}"
+    name = f"symmetric trees, {name}" if grower == "catboost" else name
     leaf = model.min_samples_leaf
     patience = model.patience if model.n_iter_no_change is None else model.n_iter_no_change
     return Candidate(
-        name,
+        grower if grower in ("network", "forest") else name,
         grower,
         model,
         model.device,
@@ -387,21 +369,21 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
     numbers = min(n, NETWORK_ROWS) * rows.n_inputs
     if is_free and is_small and numbers <= _NETWORK_NUMBERS[model.effort]:
-        wanted.append({"name": "network", "engine": "network"})
+        wanted.append({"engine": "network"})
     if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
-        wanted.append({"name": "forest", "engine": "forest"})
+        wanted.append({"engine": "forest"})
     if model.effort == "high":
         wanted += [{"leaves": 6}, {"leaves": 63}]
         wanted += [{"leaves": 31, "random_splits": True}] if has_random else []
         has_catboost = chosen != "catboost" and find_spec("catboost") is not None
         if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
             wanted.append({"engine": "catboost", "leaves": 64})
-    found: dict[tuple[str, str], Candidate] = {}
+    found: dict[str, Candidate] = {}
     for options in wanted:
         if model.max_leaves != "auto" and "engine" not in options:
             options["leaves"] = None  # the size that the user chose; some kinds are the same then
         kind = made(**options)
-        found.setdefault((kind.name, kind.engine), kind)
+        found.setdefault(kind.name, kind)
     return list(found.values())
 
 
@@ -501,18 +483,10 @@ class Rounds:
 class BoosterProgress:
     """Progress of a fit: one bar at 1 (without a terminal a line per model), every round at 2."""
 
-    def __init__(self, owner: str, verbose: int) -> None:
-        self.bar, self.owner, self.verbose = progress_bar(), owner, verbose
-        visible = self.bar.console.is_terminal
-        self.task = self.bar.add_task("fit", total=None, state="", visible=visible)
+    def __init__(self, bar: Any, owner: str, verbose: int) -> None:
+        self.bar, self.owner, self.verbose = bar, owner, verbose
+        self.task = bar.add_task("fit", total=None, state="", visible=bar.console.is_terminal)
         self.done, self.shown = 0, ""
-
-    def __enter__(self) -> Self:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
 
     def expect(self, n: int) -> None:
         """So many models are still to be trained."""
@@ -582,8 +556,7 @@ class Training:
             large = len(left) > 1 and self.rows.totals.rows >= least
             sample = self.rows.sample(n) if large else None
             if sample is not None:
-                quiet: dict[str, Any] = {"decide": None, "callbacks": [], "progress": None}
-                trial = replace(self, rows=sample, end=np.inf, **quiet)
+                trial = replace(self, rows=sample, end=np.inf, **_QUIET)
                 racing = [replace(kind, models=[], evals=[], scores=[]) for kind in left]
                 trial._fit(racing, [0])
                 for kind, raced in zip(left, racing, strict=True):
@@ -854,12 +827,15 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[PriceTarget], st
     )
 
 
-def train_prices(targets: list[PriceTarget], training: Training, end: float) -> list[Candidate]:
-    """Boosters of prices, small and few; nobody hears of them."""
-    model, rows = training.model, training.rows
-    quiet: dict[str, Any] = {"decide": None, "callbacks": [], "progress": None}
-    found = []
+def train_prices(
+    targets: list[PriceTarget], training: Training, mean: Floats, end: float
+) -> tuple[dict[str, Head], Floats]:
+    """Heads of prices, small and few, and the costs that they expect of held-out rows."""
+    model, rows, held_out = training.model, training.rows, training.rows.held_out()
+    heads: dict[str, Head] = {}
+    expected = mean
     for place, target in enumerate(targets):
+        assert held_out is not None  # or there are no prices to learn
         is_alien = model.engine == "catboost"  # it learns log loss only
         own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
         kind = candidate(model, 1, own, engine="lightgbm" if is_alien else None)
@@ -870,25 +846,22 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
             kind.learning_rate = _PRICE_RATE
         now = time.monotonic()
         mine = now + (end - now) / (len(targets) - place)
-        replace(training, target=target, end=mine, **quiet).train_members([kind])
-        found.append(kind)
-    return found
-
-
-def price_head(
-    target: PriceTarget, scores: Floats, held_out: PricedRows, totals: Totals, mean: Floats
-) -> PriceHead:
-    """A head of a price, calibrated: held-out rows of a class pay what was expected."""
-    known, slopes = target.on(held_out.costs, held_out.weights), target.slopes
-    expected, paid = (
-        np.bincount(held_out.costs.codes, known.weights * values, minlength=len(slopes))
-        for values in (np.exp(scores), known.labels)
-    )
-    # A class that has no price here pays like the others.
-    both = (expected > 0) & (paid > 0)
-    factors = np.where(both, paid / np.where(both, expected, 1.0), paid.sum() / expected.sum())
-    base = np.where(slopes != 0, totals.mean_entries - slopes - mean, 0.0)
-    return PriceHead(base=base, slopes=slopes, factors=factors)
+        replace(training, target=target, end=mine, **_QUIET).train_members([kind])
+        # Calibrated: held-out rows of a class pay what was expected.
+        scores, slopes = np.concatenate(kind.scores), target.slopes
+        known = target.on(held_out.costs, held_out.weights)
+        guessed, paid = (
+            np.bincount(held_out.costs.codes, known.weights * values, minlength=len(slopes))
+            for values in (np.exp(scores), known.labels)
+        )
+        # A class that has no price here pays like the others.
+        both = (guessed > 0) & (paid > 0)
+        factors = np.where(both, paid / np.where(both, guessed, 1.0), paid.sum() / guessed.sum())
+        base = np.where(slopes != 0, rows.totals.mean_entries - slopes - mean, 0.0)
+        head = PriceHead(base=base, slopes=slopes, factors=factors)
+        heads[target.name] = with_models(head, [kind])
+        expected = expected + head.beyond(scores)
+    return heads, expected
 
 
 # --- estimates ------------------------------------------------------------------------------------

@@ -67,23 +67,16 @@ def boost(
     """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
     names = {id(data): name for name, data in watched.items()}
     rounds.are_proba = target.is_log_loss
-
-    def loss(outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
-        # With an objective of its own XGBoost hands over probabilities, else raw scores.
-        return "loss", rounds.see(names[id(data)], outputs)
-
-    options: dict[str, Any] = {}
-    if watched:
-        evals = [(data, name) for name, data in watched.items()]
-        options = {"evals": evals, "custom_metric": loss, "verbose_eval": False}
-    if not target.is_log_loss:
-        options["obj"] = lambda scores, _: target.derivatives(scores)
     booster = xgb.train(
         parameters_for(kind, target, rounds),
         train,
         num_boost_round=rounds.n_rounds,
+        evals=[(data, name) for name, data in watched.items()],
+        obj=None if target.is_log_loss else lambda scores, _: target.derivatives(scores),
+        # With an objective of its own XGBoost hands over probabilities, else raw scores.
+        custom_metric=lambda outputs, data: ("loss", rounds.see(names[id(data)], outputs)),
+        verbose_eval=False,
         callbacks=[_RoundCallback(rounds)],
-        **options,
     )
     if rounds.best_round < booster.num_boosted_rounds():
         booster = booster[: rounds.best_round]
