@@ -186,14 +186,14 @@ def in_range(values: Floats, largest: float) -> Floats:
 
 def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats:
     """Sample weights as (n,) floats of which only the ratios matter; ones if there are none."""
-    weights = checked_weights(sample_weight, n, owner)
-    return np.ones(n) if weights is None else in_range(weights, float(weights.max()))
-
-
-def checked_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats | None:
-    """Sample weights, if there are any, as (n,) floats: finite, not negative, not all zero."""
     if sample_weight is None:
-        return None
+        return np.ones(n)
+    weights = checked_weights(sample_weight, n, owner)
+    return in_range(weights, float(weights.max()))
+
+
+def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
+    """Sample weights as (n,) floats: finite, not negative, not all zero."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -254,8 +254,17 @@ def versions(*packages: str) -> dict[str, str]:
 
 def fingerprint(X: Any, y: Any) -> str:
     """A hash of all training rows: names, types, values and labels."""
+    is_arrow = type(X).__module__.startswith("pyarrow")
+    if is_arrow or (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        pieces = [(str(name), X[name]) for name in (X.column_names if is_arrow else X.columns)]
+    elif hasattr(X, "tocsr"):
+        rows = X.tocsr()
+        pieces = [(name, getattr(rows, name)) for name in ("data", "indices", "indptr")]
+    else:
+        pieces = [("X", X)]
     found = hashlib.sha256()
-    for name, values in _pieces(X, y):
+    for name, piece in [*pieces, ("y", y)]:
+        values = np.asarray(piece)
         found.update(f"{name} {values.dtype} {values.shape};".encode("utf-8", "surrogatepass"))
         if values.dtype.kind in "OT":  # objects and texts of any length
             words = "\x1f".join(map(str, values.ravel().tolist()))
@@ -267,21 +276,6 @@ def fingerprint(X: Any, y: Any) -> str:
         for start in range(0, len(rows), _BLOCK):
             found.update(np.ascontiguousarray(rows[start : start + _BLOCK]).data.cast("B"))
     return found.hexdigest()
-
-
-def _pieces(X: Any, y: Any) -> Iterator[tuple[str, AnyArray]]:
-    """The arrays that a table is made of, with their names."""
-    is_arrow = type(X).__module__.startswith("pyarrow")
-    if is_arrow or (hasattr(X, "columns") and hasattr(X, "dtypes")):
-        for name in X.column_names if is_arrow else X.columns:
-            yield str(name), np.asarray(X[name])
-    elif hasattr(X, "tocsr"):
-        rows = X.tocsr()
-        for name in ("data", "indices", "indptr"):
-            yield name, getattr(rows, name)
-    else:
-        yield "X", np.asarray(X)
-    yield "y", np.asarray(y)
 
 
 # -- tables --------------------------------------------------------------------------------------

@@ -270,7 +270,7 @@ def test_race_asks_for_a_share_of_the_loss_by_effort_and_rows(effort, more_rows,
     usual = [candidate(model, 1) for _ in (1, 2)]
     for kind, scores in zip(usual, (first, -first if gain < 0 else second), strict=True):
         kind.models, kind.scores = [None], [scores]
-    training = Training(rows, model, ProbabilityTarget(rows.totals), None, np.inf, (), None, 1)
+    training = Training(rows, model, ProbabilityTarget(rows.totals), None, np.inf, (), 0, 1)
     training._drop(usual, [kind.scores[0] for kind in usual], more_rows)
     assert [bool(kind.models) for kind in usual] == [True, is_kept]
 
@@ -323,7 +323,7 @@ def test_without_time_kinds_are_left_out_and_boosters_end_early(fraud):
 # --- one kind alone: forests and networks -------------------------------------------------------
 
 
-def trained(name, X, y, train, held_out=None, *, weights=None, categorical=None, seed=0):
+def trained(name, X, y, train, held_out=None, *, categorical=None, seed=0):
     """A model of one engine on some rows, and its scores of the held-out ones."""
     frame = pd.DataFrame(X)
     frame.columns = [f"x{j}" for j in range(X.shape[1])]
@@ -331,14 +331,11 @@ def trained(name, X, y, train, held_out=None, *, weights=None, categorical=None,
         frame[f"x{j}"] = pd.Categorical(frame[f"x{j}"])
     model = CostBoostClassifier(ensemble=2, n_jobs=1)
     rows = model._read_rows(frame, y)
-    if weights is not None:
-        object.__setattr__(rows.rows, "weights", weights)
-    fold = np.asarray(train), held_out
-    rows.folds, rows.seeds = [fold], [seed]
+    rows.folds, rows.seeds = [(np.asarray(train), held_out)], [seed]
     target = ProbabilityTarget(rows.totals)
     watched = {} if held_out is None else rows.watched(0)
     rounds = Rounds(10, 5, seed, 1, target, watched)
-    kind = candidate(model, target.n_scores, name=name, engine=name)
+    kind = candidate(model, target.n_scores, engine=name)
     return rows.fit(kind, target, 0, rounds)
 
 
@@ -370,12 +367,9 @@ def test_forest_scores_are_mean_shares_times_the_best_scale(k):
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
-@pytest.mark.parametrize("weight", [0.0, 1.0])
-def test_forests_of_next_to_no_rows_or_weight(n, weight):
+def test_forests_of_next_to_no_rows(n):
     X, y = np.arange(9.0).reshape(-1, 1), np.arange(9) % 3
-    weights = np.zeros(9)
-    weights[0] = weight
-    model, _ = trained("forest", X, y, np.arange(n), np.arange(n, 9), weights=weights)
+    model, _ = trained("forest", X, y, np.arange(n), np.arange(n, 9))
     assert np.isfinite(model.scores(X)).all()
 
 

@@ -168,7 +168,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         the table is large, with ``time_limit``, ``callbacks`` or ``verbose``.
         A booster that is trained alone on fewer than 10,000 rows gets one thread if it is None.
     verbose : int, default=0
-        1 shows a progress bar with the held-out cost, 2 prints every round.
+        1 prints a line for every booster, with its costs, 2 one for every round.
 
     Attributes
     ----------

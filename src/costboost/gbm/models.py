@@ -21,7 +21,7 @@ from scipy.special import log_expit, log_softmax
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.costs.table import to_proba
+from costboost.costs.table import cheapest, expected_costs, to_proba
 from costboost.gbm.network import NetworkModel
 from costboost.gbm.objectives import Derivatives, LossRows, decide, probability
 from costboost.gbm.rows import Totals
@@ -320,9 +320,8 @@ class ProbabilityHead(Head):
 
     def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """The decision of smallest expected cost, by the rows' own matrices if they are known."""
-        if costs is None or costs.matrix is None:
-            return self.costs.decide(to_proba(scores))
-        return costs.decide(to_proba(scores))
+        known = self.costs if costs is None or costs.matrix is None else costs
+        return cheapest(expected_costs(to_proba(scores), known.matrix))
 
 
 @dataclass(frozen=True, eq=False)

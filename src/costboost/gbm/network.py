@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -227,19 +226,15 @@ def fit(
     # Slopes, shifts, tops and base.
     shapes = (units, inputs.shape[1]), (units,), (k, units), (k,)
     shares = (weights / weights.sum()).astype(np.float32)
-    descended = partial(_descended, (shapes, inputs, target.labels, shares))
     # Random hidden units (Glorot and Bengio 2010), whose weights in the scores are zero.
     bound, n_slopes = np.sqrt(6.0 / sum(shapes[0])), units * inputs.shape[1]
     drawn = rng.uniform(-bound, bound, n_slopes + units)
     drawn[:n_slopes] *= np.tile(inputs.any(axis=0), units)
     start = np.concatenate([drawn, np.zeros(k * units + k)])
 
-    stop_by = rounds.stop_by
-    if stop_by is None:
-        point = descended(start, _PENALTIES[0], _USUAL_STEPS)
-        return NetworkModel(design, *_parts(point, shapes), centre)
-    held = design(rounds.sets[stop_by].X)
-    best = start
+    stop_by: Any = rounds.stop_by
+    held: Any = None if stop_by is None else design(rounds.sets[stop_by].X)
+    best, steps, waits = start, 0, 0
 
     def is_better(point: Floats) -> bool:
         """Whether the held-out loss is smaller than before; if so, keep the point."""
@@ -250,44 +245,33 @@ def fit(
         rounds.best_loss, rounds.best_outputs, best = least, scores, point.copy()
         return True
 
-    is_better(start)
-    for penalty in _PENALTIES:
-        descended(best, penalty, _STEPS, is_better)
-    return NetworkModel(design, *_parts(best, shapes), centre)
-
-
-def _descended(
-    problem: tuple[Shapes, AnyArray, Ints, AnyArray],
-    start: Floats,
-    penalty: float,
-    n_steps: int,
-    is_better: Callable[[Floats], bool] | None = None,
-) -> Floats:
-    """The last point of a descent; it ends where the held-out loss does not fall any more."""
-    steps, waits = 0, 0
-
     def after_step(intermediate_result: OptimizeResult) -> None:
         nonlocal steps, waits
         steps += 1
-        if is_better is None or steps % _EVERY:
-            return
-        waits = 0 if is_better(intermediate_result.x) else waits + 1
-        if waits >= _PATIENCE:
-            raise StopIteration
+        if held is not None and steps % _EVERY == 0:
+            waits = 0 if is_better(intermediate_result.x) else waits + 1
+            if waits >= _PATIENCE:
+                raise StopIteration
 
-    found = minimize(
-        _loss,
-        start,
-        args=(penalty / len(problem[1]), *problem),
-        jac=True,
-        method="L-BFGS-B",
-        callback=after_step,
-        options={"maxiter": n_steps, "maxfun": 2 * n_steps},
-    )
-    point = np.asarray(found.x)
-    if is_better is not None and steps % _EVERY:  # it converged between two looks
-        is_better(point)
-    return point
+    if held is not None:
+        is_better(start)
+    n_steps = _USUAL_STEPS if held is None else _STEPS
+    for penalty in _PENALTIES[: 1 if held is None else None]:
+        steps, waits = 0, 0
+        found = minimize(
+            _loss,
+            best,
+            args=(penalty / len(inputs), shapes, inputs, target.labels, shares),
+            jac=True,
+            method="L-BFGS-B",
+            callback=after_step,
+            options={"maxiter": n_steps, "maxfun": 2 * n_steps},
+        )
+        if held is None:
+            best = found.x
+        elif steps % _EVERY:  # it converged between two looks
+            is_better(found.x)
+    return NetworkModel(design, *_parts(best, shapes), centre)
 
 
 def _parts(point: Floats, shapes: Shapes) -> tuple[Floats, Floats, Floats, Floats]:

@@ -384,7 +384,16 @@ def warn_of_repeated_rows(X: Any, folds: Sequence[Split], owner: str) -> None:
     apart = [(rows, held) for rows, held in folds if rows is not None and held is not None]
     if X.shape[0] < _FEWEST_REPEATED or not apart:
         return
-    hashes = _hashes(X)
+    if is_sparse(X):
+        rows = X.copy()
+        rows.eliminate_zeros()  # zeros may be stored or not
+        rows.sort_indices()
+        ends = rows.indptr[1:-1]
+        parts = zip(np.split(rows.indices, ends), np.split(rows.data, ends), strict=True)
+        hashes = np.array([hash((at.tobytes(), values.tobytes())) for at, values in parts])
+    else:
+        blocks = (X[start : start + _BLOCK] + 0.0 for start in range(0, len(X), _BLOCK))
+        hashes = np.array([hash(row.tobytes()) for block in blocks for row in block])  # -0 is 0
     known = [np.isin(hashes[held], hashes[rows]) for rows, held in apart]
     share = np.concatenate(known).mean()
     if share <= _REPEATED:
@@ -414,19 +423,6 @@ def _natural_share(X: Any) -> float:
             same = float((counts * (counts - 1)).sum()) / (n * (n - 1))
             logarithm += np.log(max(same, 1e-300))
     return 1.0 - float(np.exp(-X.shape[0] * np.exp(logarithm))) if has_many else 1.0
-
-
-def _hashes(X: Any) -> Ints:
-    """A number of 64 bits per row; equal rows have equal ones."""
-    if is_sparse(X):
-        X = X.copy()
-        X.eliminate_zeros()  # zeros may be stored or not
-        X.sort_indices()
-        ends = X.indptr[1:-1]
-        parts = zip(np.split(X.indices, ends), np.split(X.data, ends), strict=True)
-        return np.array([hash((at.tobytes(), values.tobytes())) for at, values in parts])
-    blocks = (X[start : start + _BLOCK] + 0.0 for start in range(0, len(X), _BLOCK))
-    return np.array([hash(row.tobytes()) for block in blocks for row in block])  # -0 + 0 is 0
 
 
 # --- where rows come from -------------------------------------------------------------------------

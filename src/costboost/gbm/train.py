@@ -17,7 +17,7 @@ import numpy as np
 
 from costboost._threads import blas_threads, n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import now, progress_bar
+from costboost._utils import now
 from costboost._words import html_table
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.costs import Costs
@@ -26,7 +26,6 @@ from costboost.gbm.models import (
     Head,
     LossHead,
     LossTarget,
-    Model,
     PriceHead,
     PriceTarget,
     ProbabilityHead,
@@ -93,14 +92,14 @@ _SHRINKAGE, _SMALL_ROWS = 0.3, 1000
 _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
 # What a part of a training changes of which nobody hears.
-_QUIET: dict[str, Any] = {"decide": None, "callbacks": [], "progress": None}
+_QUIET: dict[str, Any] = {"decide": None, "callbacks": [], "verbose": 0}
 
 
 def train(
     rows: TrainingRows, model: Any, callbacks: Iterable[Callback] | Callback | None = None
 ) -> None:
     """Train the heads of a classifier, and give it all that a fit finds."""
-    heard = check_callbacks(callbacks, rows.owner)
+    heard = [] if callbacks is None else check_callbacks(callbacks, rows.owner)
     target, head = task_for(model, rows)
     prices, without = price_targets(model, rows)
     summary = replace(rows.totals.summary, without=without)
@@ -108,21 +107,19 @@ def train(
         print(summary)
     kinds = candidates_for(model, target, rows)
     began, limit = time.monotonic(), np.inf if model.time_limit is None else model.time_limit
-    with progress_bar() if model.verbose and rows.is_local else nullcontext() as bar:
-        progress = None if bar is None else BoosterProgress(bar, rows.owner, model.verbose)
-        # What a round costs is worked out where somebody listens.
-        decide = head.decide if heard or model.verbose or rows.is_watched else None
-        mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
-        # What hears of rounds or ends them in time goes model by model.
-        is_single = heard or progress or model.time_limit is not None or model.device != "cpu"
-        is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
-        n_workers = min(n_threads(model.n_jobs), len(rows.seeds))
-        n_workers = 1 if is_single or is_large else n_workers
-        training = Training(rows, model, target, decide, mine, heard, progress, n_workers)
-        training.train_members(kinds)
-        # A truth without rows costs what it does on the rows of others.
-        mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
-        priced, expected = train_prices(prices, training, mean, began + limit)
+    # What a round costs is worked out where somebody listens.
+    decide = head.decide if heard or model.verbose or rows.is_watched else None
+    # What hears of rounds or ends them in time goes model by model.
+    is_single = heard or model.verbose or model.time_limit is not None or model.device != "cpu"
+    is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
+    n_workers = 1 if is_single or is_large else min(n_threads(model.n_jobs), len(rows.seeds))
+    mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
+    verbose = model.verbose if rows.is_local else 0
+    training = Training(rows, model, target, decide, mine, heard, verbose, n_workers)
+    training.train_members(kinds)
+    # A truth without rows costs what it does on the rows of others.
+    mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
+    priced, expected = train_prices(prices, training, mean, began + limit)
     used = [kind for kind in kinds if kind.weight > 0]
     cut = ", ".join(kind.name for kind in used if kind.note)
     if cut:
@@ -394,12 +391,8 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
 Evals: TypeAlias = "dict[str, dict[str, Floats]]"
 
 
-# Sets of rows -> what `Round` calls them, and what progress does.
-_SETS = {
-    "held_out": ("held_out", "held-out"),
-    "eval_set": ("eval", "eval_set"),
-    "train": ("train", "training"),
-}
+# Sets of rows -> what `Round` calls them.
+_SETS = {"held_out": "held_out", "eval_set": "eval", "train": "train"}
 
 
 @dataclass(eq=False)
@@ -449,6 +442,12 @@ class Rounds:
         best = self.best_outputs
         return to_scores(best) if self.are_proba and best is not None else best
 
+    def __str__(self) -> str:
+        place = f" {self.booster}/{self.n_boosters}" if self.n_boosters > 1 else ""
+        paid = {name: seen["cost"][-1] for name, seen in self.evals.items() if "cost" in seen}
+        costs = [f", {name.replace('_', '-')} cost {cost:.5g}" for name, cost in paid.items()]
+        return f"{self.member}{place}: round {self.round}{''.join(costs)}"
+
     def end_round(self, losses: Mapping[str, float] | None = None) -> bool:
         """Record a round and tell it; whether the training is to end."""
         # The losses are those seen in the round, unless the engine tells its own.
@@ -470,7 +469,7 @@ class Rounds:
                 measures["cost"] = float((weights / weights.sum()) @ paid)
             for measure, value in measures.items():
                 self.evals.setdefault(name, {}).setdefault(measure, []).append(value)
-                told[f"{_SETS[name][0]}_{measure}"] = value
+                told[f"{_SETS[name]}_{measure}"] = value
         is_ended = self.stop_by is not None and self.round - self.best_round >= self.patience
         if self.callbacks:
             place = self.booster, self.n_boosters, self.round, self.n_rounds
@@ -478,41 +477,6 @@ class Rounds:
                 self.callbacks, Round(self.target.name, *place, **told, member=self.member)
             )
         return is_ended or self.is_over()
-
-
-class BoosterProgress:
-    """Progress of a fit: one bar at 1 (without a terminal a line per model), every round at 2."""
-
-    def __init__(self, bar: Any, owner: str, verbose: int) -> None:
-        self.bar, self.owner, self.verbose = bar, owner, verbose
-        self.task = bar.add_task("fit", total=None, state="", visible=bar.console.is_terminal)
-        self.done, self.shown = 0, ""
-
-    def expect(self, n: int) -> None:
-        """So many models are still to be trained."""
-        self.bar.update(self.task, total=self.done + n)
-
-    def __call__(self, told: Round) -> None:
-        """Show a round."""
-        costs = {shown: getattr(told, f"{field}_cost") for field, shown in _SETS.values()}
-        cost = next((f", {name} cost {c:.5g}" for name, c in costs.items() if c is not None), "")
-        place = f" {told.booster}/{told.n_boosters}" if told.n_boosters > 1 else ""
-        self.shown = f"{told.member}{place}: round {told.round}{cost}"
-        part = min(told.round / told.n_rounds, 0.99)
-        self.bar.update(self.task, completed=self.done + part, state=self.shown)
-        if self.verbose > 1:
-            self._print(self.shown)
-
-    def end(self, n_kept: int) -> None:
-        """Show that a model is trained, and how many rounds it keeps."""
-        self.done += 1
-        self.bar.update(self.task, completed=self.done)
-        if self.shown and (self.verbose > 1 or not self.bar.console.is_terminal):
-            self._print(f"{self.shown}, kept {n_kept}")
-        self.shown = ""
-
-    def _print(self, text: str) -> None:
-        self.bar.console.print(f"{self.owner}: {text}", soft_wrap=True, highlight=False)
 
 
 # --- members --------------------------------------------------------------------------------------
@@ -535,7 +499,7 @@ class Training:
     decide: Callable[..., Ints] | None
     end: float
     callbacks: Sequence[Callback]
-    progress: BoosterProgress | None
+    verbose: int
     n_workers: int
     is_over: Event = field(default_factory=Event)
 
@@ -578,9 +542,6 @@ class Training:
                 continue
             for numbers in range(first), range(first, n):
                 left = [kind for kind in some if kind.models or not numbers.start]
-                if self.progress is not None:
-                    later = len(kinds) - kinds.index(some[-1]) - 1
-                    self.progress.expect(len(left) * (n - numbers.start) + n * later)
                 self._fit(left, numbers)
                 racing = [kind for kind in kinds if kind.models]
                 if not numbers.start and first < n and len(racing) > 1:
@@ -615,31 +576,39 @@ class Training:
                 kind.models, kind.evals, kind.scores = [], [], []
                 kind.note = f"adds nothing on {where}"
 
-    def _fit(self, kinds: Sequence[Candidate], numbers: Sequence[int]) -> None:
-        """Train kinds of models on folds, several at a time where nobody listens."""
-        n = len(self.rows.seeds)
+    def _fit(self, kinds: Sequence[Candidate], numbers: Sequence[int | None]) -> None:
+        """Train kinds of models on folds (None: on all rows), several at a time."""
+        rows, n = self.rows, len(self.rows.seeds)
+        jobs = [(kind, number) for kind in kinds for number in numbers]
+        n_workers = max(min(self.n_workers, len(jobs)), 1)
+        threads = n_threads(self.model.n_jobs, rows.totals.rows)
+        if n_workers > 1:
+            threads = min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
 
-        def fit(kind: Candidate, number: int, threads: int) -> tuple[Any, ...]:
+        def fit(kind: Candidate, number: int | None) -> tuple[Any, ...]:
             began = time.monotonic()
-            mine = began + max(self.end - began, 0.0) / (n - number)
+            mine = began + max(self.end - began, 0.0) / (n - (number or 0))
+            heard = list(self.callbacks)
+            if self.verbose > 1:
+                heard.append(lambda _: print(f"{rows.owner}: {rounds}"))
             rounds = Rounds(
                 kind.n_rounds,
                 kind.patience,
-                self.rows.seeds[number],
-                threads,
+                rows.seeds[number or 0],
+                threads if rows.is_local else 0,  # workers of a cluster have their own
                 self.target,
-                self.rows.watched(number),
+                {} if number is None else rows.watched(number),
                 self.decide,
-                [*([self.progress] if self.progress else []), *self.callbacks],
+                heard,
                 # A training that has failed or was interrupted ends the others.
                 lambda: self.is_over.is_set() or time.monotonic() >= mine,
-                booster=number + 1,
+                booster=(number or 0) + 1,
                 n_boosters=n,
                 member=kind.name,
             )
-            model, scores = self.rows.fit(kind, self.target, number, rounds)
-            if self.progress is not None:
-                self.progress.end(model.n_rounds)
+            model, scores = rows.fit(kind, self.target, number, rounds)
+            if self.verbose and rounds.round:
+                print(f"{rows.owner}: {rounds}, kept {model.n_rounds}")
             if (now := time.monotonic()) >= mine:
                 kind.note = "ended by time_limit"
             evals = {
@@ -648,32 +617,22 @@ class Training:
             }
             return model, scores, evals, now - began
 
-        jobs = [(kind, number) for kind in kinds for number in numbers]
-        found = self._together([partial(fit, *job) for job in jobs])
+        if n_workers == 1:
+            found = [fit(*job) for job in jobs]
+        else:
+            with ThreadPoolExecutor(n_workers, "costboost") as pool:
+                try:
+                    futures = [pool.submit(fit, *job) for job in jobs]
+                    found = [future.result() for future in futures]
+                except BaseException:  # also an interruption: nobody needs the others
+                    self.is_over.set()
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
         for (kind, _), (model, scores, evals, seconds) in zip(jobs, found, strict=True):
             kind.models.append(model)
             kind.evals.append(evals)
             kind.scores += [] if scores is None else [scores]
             kind.seconds += seconds
-
-    def _together(self, calls: Sequence[Callable[[int], T]]) -> list[T]:
-        """What the calls return, in their order; several at a time, each with some threads."""
-        n_workers = max(min(self.n_workers, len(calls)), 1)
-        threads = n_threads(self.model.n_jobs, self.rows.totals.rows)
-        if not self.rows.is_local:  # workers of a cluster have their own
-            threads = 0
-        elif n_workers > 1:
-            threads = min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
-        if n_workers == 1:
-            return [call(threads) for call in calls]
-        with ThreadPoolExecutor(n_workers, "costboost") as pool:
-            try:
-                found = [pool.submit(call, threads) for call in calls]
-                return [future.result() for future in found]
-            except BaseException:  # also an interruption: nobody needs the others
-                self.is_over.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
 
     def _blend(self, kinds: list[Candidate]) -> None:
         """Loss of each kind on all held-out rows, and its weight by them."""
@@ -710,22 +669,21 @@ class Training:
         # Without time for it, the models of the folds are as good.
         left = self.end - time.monotonic()
         again = [kind for kind in used if left > _REFIT_TIME * kind.seconds]
-
-        def refit(kind: Candidate, threads: int) -> Model:
+        for kind in again:
             # The networks, or the forests, of all folds are one without any training.
             if kind.engine == "network":
-                return NetworkModel.mean(kind.models)
-            if kind.engine == "forest":
-                return TreeModel.joined(kind.models, [1 / len(kind.models)] * len(kind.models))
+                kind.models = [NetworkModel.mean(kind.models)]
+            elif kind.engine == "forest":
+                shares = [1 / len(kind.models)] * len(kind.models)
+                kind.models = [TreeModel.joined(kind.models, shares)]
+        boosters = [kind for kind in again if kind.engine not in ("network", "forest")]
+        single = [replace(kind, patience=0, models=[], evals=[], scores=[]) for kind in boosters]
+        for one in single:
             # With more rows a booster can take a few rounds more before it overfits.
-            n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
-            seed, is_over = self.rows.seeds[0], self.is_over.is_set
-            rounds = Rounds(n_rounds, 0, seed, threads, self.target, {}, is_over=is_over)
-            return self.rows.fit(kind, self.target, None, rounds)[0]
-
-        found = self._together([partial(refit, kind) for kind in again])
-        for kind, single in zip(again, found, strict=True):
-            kind.models = [single]
+            one.n_rounds = max(round(_MORE_ROUNDS * one.rounds), 1)
+        replace(self, end=np.inf, **_QUIET)._fit(single, [None])
+        for kind, one in zip(boosters, single, strict=True):
+            kind.models = one.models
 
 
 def blend(scores: Sequence[Floats], loss: Callable[[Floats], float], pays: float = _PAYS) -> Floats:

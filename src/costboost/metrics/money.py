@@ -73,7 +73,8 @@ class Judged:
         start = parameter("y_true", owner)
         codes = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
         self.codes = codes[truth_codes]
-        self.weights = checked_weights(sample_weight, n, owner)
+        given = sample_weight is not None
+        self.weights = checked_weights(sample_weight, n, owner) if given else None
         if callable(form) or columns_of(form):
             X = aligned(X, y_true, parameter("X", owner))
         self.costs = Costs.resolve(
