@@ -219,7 +219,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         matrix = _located(partial(validate_data, self), X, reset=False, **checks)
         if is_sparse(matrix):
             return as_csr(matrix)
-        return matrix if columns.n_inputs == columns.n_features else matrix[:, columns.sources]
+        return matrix[:, columns.sources] if columns.columns else matrix
 
     def _by_name(self, X: Any) -> RawTable:
         """A frame, its columns checked as scikit-learn does."""

@@ -444,14 +444,16 @@ class Reader:
             return 1.0 - np.eye(len(self.classes)), self.classes, {}
         names = self.columns
         if isinstance(form, RowCosts) and form.ndim == 3:
-            rows, given = np.asarray(aligned(form, self.X, self.start)), form
-            coded, form = self._decoded(given.classes), rows
+            given, form = form, np.asarray(form)
+            if given.index is not None:
+                form = np.asarray(aligned(given, self.X, self.start))
+            coded = self if given.classes is None else self._decoded(given.classes)
             if given.labels is not None:
-                form, names = coded.labelled(rows, *given.labels)
+                form, names = coded.labelled(form, *given.labels)
                 names = self._encoded(names, coded)
             elif len(names) == 2:
                 code = positive_code(given.positive, coded.classes, self.name, self.owner)
-                form = rows if code else rows[:, ::-1, ::-1]
+                form = form if code else form[:, ::-1, ::-1]
         if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
             matrix = np.asarray(form, dtype=np.float64)
         elif isinstance(form, str | bytes):

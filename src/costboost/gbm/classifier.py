@@ -44,12 +44,6 @@ from costboost.losses import LOSSES, named_loss
 __all__ = ["CostBoostClassifier"]
 
 
-def _has_probabilities(model: CostBoostClassifier) -> bool:
-    """Whether the boosters know, or will know, probabilities of the classes."""
-    loss = LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss
-    return bool(model.loss == "auto" or getattr(loss, "has_probabilities", False))
-
-
 @with_hints
 @dataclass(eq=False, repr=False)
 class CostBoostClassifier(CostSensitiveClassifier):
@@ -657,7 +651,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
         check_is_fitted(self)
         return next(iter(self.heads_.values()))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    # The loss by its name or itself; "auto", which is neither, knows them too.
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda model: getattr(
+            LOSSES.get(str(model.loss), model.loss), "has_probabilities", model.loss == "auto"
+        )
+    )
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated class probabilities.
 

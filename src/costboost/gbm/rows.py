@@ -509,7 +509,7 @@ class MemoryRows(TrainingRows):
         self.is_sparse = is_sparse(self.rows.X)
         if self.eval_set is not None or self.folds[0][1] is not None:
             codes = self.columns.categorical
-            self.n_inputs = self.columns.n_inputs - len(codes)
+            self.n_inputs = self.rows.X.shape[1] - len(codes)
             if len(codes) and not self.is_sparse:
                 largest = np.nan_to_num(self.rows.X[:, codes]).max(axis=0, initial=0.0)
                 self.n_inputs += int(largest.sum()) + len(codes)

@@ -111,7 +111,7 @@ def train(
     decide = head.decide if heard or model.verbose or rows.is_watched else None
     # What hears of rounds or ends them in time goes model by model.
     is_single = heard or model.verbose or model.time_limit is not None or model.device != "cpu"
-    is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
+    is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
     n_workers = 1 if is_single or is_large else min(n_threads(model.n_jobs), len(rows.seeds))
     mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
     verbose = model.verbose if rows.is_local else 0

@@ -73,8 +73,7 @@ class Judged:
         start = parameter("y_true", owner)
         codes = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
         self.codes = codes[truth_codes]
-        given = sample_weight is not None
-        self.weights = checked_weights(sample_weight, n, owner) if given else None
+        self.weights = None if sample_weight is None else checked_weights(sample_weight, n, owner)
         if callable(form) or columns_of(form):
             X = aligned(X, y_true, parameter("X", owner))
         self.costs = Costs.resolve(
