@@ -327,7 +327,7 @@ GAPS = np.array(["mon", None, "tue", "tue"], dtype=object)
 ONE = {"capacity": {"review": 1}}
 BAD = [
     ({"capacity": {"reveiw": 1}}, "only the decisions.*got .'reveiw'.; did you mean 'review'"),
-    ({"capacity": {"review": (3, 1)}}, "lower limit above the upper one, 3 > 1"),
+    ({"capacity": {"review": (3, 1)}}, r"is infeasible: 4 rows .*'review': \(3, 1\)"),
     ({"capacity": {"review": (3, 4), "block": (3, 4)}}, r"4 rows cannot .*'review': \(3, 4\)"),
     ({"capacity": dict.fromkeys(ACTIONS, 1)}, r"4 rows cannot .*'accept': \(0, 1\)"),
     ({"capacity": {"review": (3, None)}, "per": DAYS}, "2 rows of the group 'mon' cannot"),

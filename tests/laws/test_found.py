@@ -54,14 +54,14 @@ def test_intervals_of_segments_scale_with_costs(power) -> None:
     found = cost_by(GROUPS, TRUTH, DECIDED, cost_matrix=prices)
     scaled = cost_by(GROUPS, TRUTH, DECIDED, cost_matrix=prices * 2.0**power)
     for name in ("low", "high", "mean_cost", "total_cost"):
-        assert np.array_equal(getattr(scaled, name), np.ldexp(getattr(found, name), power))
-    assert np.isfinite(found.low).all() and (found.low < found.mean_cost).all()
+        assert np.array_equal(scaled[name], np.ldexp(found[name], power))
+    assert np.isfinite(found["low"]).all() and (found["low"] < found["mean_cost"]).all()
 
 
 def test_a_segment_without_weight_has_no_mean() -> None:
     found = cost_by(GROUPS, TRUTH, DECIDED, sample_weight=(GROUPS == "a") * 1.0)
-    assert found.rows.tolist() == [3.0, 0.0]
-    assert np.isnan(found.mean_cost).tolist() == [False, True]
+    assert found["rows"].tolist() == [3.0, 0.0]
+    assert np.isnan(found["mean_cost"]).tolist() == [False, True]
 
 
 def test_sums_that_are_no_number_are_refused() -> None:

@@ -72,7 +72,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
         verdicts.append(found.low <= 0.4 <= found.high)
         costs, zeros = rng.gamma(2, 5, 400), np.zeros(400, int)
         by = cost_by(np.repeat([0, 1], 200), zeros, 1 - zeros, costs=costs, confidence=0.9)
-        segments.extend((by.low <= 10) & (by.high >= 10))
+        segments.extend((by["low"] <= 10) & (by["high"] >= 10))
     assert 0.85 <= np.mean(verdicts) <= 0.99  # the constant is the best of these rows, not of all
     assert 0.86 < np.mean(segments) < 0.94
 
@@ -93,22 +93,22 @@ def test_segments_sum_to_the_total_to_the_cent():
     decided, hours = (data.X[:, 6] > 0.3).astype(int), data.X[:, 2].astype(int)
     found = cost_by(hours, data.y, decided, costs=data.costs)
     total = total_cost(data.y, decided, costs=data.costs)
-    assert abs(found.total_cost.sum() - total) < 1e-6
-    assert found.rows.sum() == len(data.y)
-    assert found.share.sum() == pytest.approx(1)
-    assert (np.diff(found.total_cost) <= 0).all()
+    assert abs(found["total_cost"].sum() - total) < 1e-6
+    assert found["rows"].sum() == len(data.y)
+    assert found["share"].sum() == pytest.approx(1)
+    assert (np.diff(found["total_cost"]) <= 0).all()
     paid = np.asarray(data.costs)[np.arange(len(data.y)), data.y, decided]
-    for place, group in enumerate(found.groups):
+    for place, group in enumerate(found["group"]):
         own = paid[hours == group]
-        assert found.total_cost[place] == pytest.approx(own.sum())
+        assert found["total_cost"][place] == pytest.approx(own.sum())
         error = own.std(ddof=1) / np.sqrt(len(own))
         wanted = student.interval(0.95, len(own) - 1, own.mean(), error)
-        np.testing.assert_allclose([found.low[place], found.high[place]], wanted)
+        np.testing.assert_allclose([found["low"][place], found["high"][place]], wanted)
 
 
 def test_segments_as_a_frame():
     groups = pd.Series(["a", "b", "a"], dtype="string")
-    frame = cost_by(groups, [0, 1, 1], [0, 0, 1], cost_matrix=PRICES).to_frame()
+    frame = pd.DataFrame(cost_by(groups, [0, 1, 1], [0, 0, 1], cost_matrix=PRICES))
     assert frame["group"].tolist() == ["b", "a"]
     assert np.isinf(frame["high"][0])  # one row has no interval
 

@@ -164,13 +164,14 @@ def cost_by(
         groups, y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
         sample_weight=sample_weight, X=X,
     )  # fmt: skip
-    order = np.argsort(found.groups)
-    means = found.mean_cost[order][found.rows[order] > 0]
-    parts = [found.rows[order], found.total_cost[order], means, [found.total]]
-    if found.total != 0:
-        parts.append(found.share[order])
-    parts += [edge[order][np.isfinite(edge[order])] for edge in (found.low, found.high)]
-    return np.concatenate(parts)
+    order = np.argsort(found.pop("group"))
+    found = {name: values[order] for name, values in found.items()}
+    found["mean_cost"] = found["mean_cost"][found["rows"] > 0]
+    if np.isnan(found["share"]).all():  # of nothing
+        del found["share"]
+    parts = {name: values[np.isfinite(values)] if name in ("low", "high") else values
+             for name, values in found.items()}  # fmt: skip
+    return np.concatenate(list(parts.values()))
 
 
 @_public

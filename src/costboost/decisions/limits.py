@@ -57,7 +57,9 @@ def bounds(
             own = [(slice(g, g + 1), limit[name]) for g, name in enumerate(names)]
         for at, one in own:
             lower[at, j], upper[at, j] = _range(one, sizes[at], periods, label, owner)
-    for g in np.flatnonzero((lower.sum(axis=1) > sizes) | (upper.sum(axis=1) < sizes)).tolist():
+    is_wrong = (lower > upper).any(axis=1)
+    is_wrong |= (lower.sum(axis=1) > sizes) | (upper.sum(axis=1) < sizes)
+    for g in np.flatnonzero(is_wrong).tolist():
         where = "" if names is None else f" of the group {names[g]!r}"
         ends = zip(lower[g].tolist(), upper[g].tolist(), strict=True)
         asked = dict(zip(decisions.tolist(), ends, strict=True))
@@ -71,10 +73,6 @@ def _range(limit: Any, sizes: Ints, periods: int, label: Any, owner: str) -> tup
     least, most = limit if isinstance(limit, tuple | list) and len(limit) == 2 else (None, limit)
     lower = _count(0 if least is None else least, sizes, periods, np.ceil, label, owner)
     upper = sizes if most is None else _count(most, sizes, periods, np.floor, label, owner)
-    if most is not None and (lower > upper).any():
-        n = sizes[(lower > upper).argmax()]
-        problem = f"has for {label!r} a lower limit above the upper one, {least!r} > {most!r}"
-        raise invalid("capacity", owner, f"{problem} (of {n} rows). Swap or relax them.")
     return lower, np.minimum(upper, sizes)
 
 

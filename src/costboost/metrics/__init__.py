@@ -20,7 +20,7 @@ splits or over data sets, is asked by the tests of `costboost.metrics.statistics
 
 from __future__ import annotations
 
-from costboost.metrics.intervals import CostBySegment, Verdict, cost_by, verdict
+from costboost.metrics.intervals import Verdict, cost_by, verdict
 from costboost.metrics.money import (
     avoidable_cost_score,
     cost_by_threshold,
@@ -39,7 +39,6 @@ from costboost.metrics.statistics import (
 )
 
 __all__ = [
-    "CostBySegment",
     "Verdict",
     "avoidable_cost_score",
     "corrected_t_test",

@@ -4,73 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import Framed, as_frame, checked_share, usual_exponent
+from costboost._utils import checked_share, usual_exponent
 from costboost._words import count, money, span
 from costboost.costs import Costs
 from costboost.costs.forms import aligned
 from costboost.costs.labels import grouped, parameter
 from costboost.metrics.money import Judged, in_full
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 # Beyond so many times the rows at hand, a number of rows that would tell is not named.
 _MOST = 100.0
-
-
-@dataclass(frozen=True, eq=False)
-class CostBySegment(Framed):
-    """Costs by segment; made by `cost_by`.
-
-    Attributes
-    ----------
-    groups : array of shape (g,)
-        The segments, most costly first.
-    rows : array of shape (g,)
-        Number of rows, or sum of their weights.
-    total_cost, share : arrays of shape (g,)
-        Cost of each segment, and its share of the total (NaN if that is 0).
-    mean_cost, low, high : arrays of shape (g,)
-        Mean cost per row and its interval (Student's t), which is infinite for a single row. NaN
-        for rows whose weights are all 0.
-    total : float
-        Cost of all rows; the segments sum to it.
-    confidence : float
-        Coverage of the intervals.
-    """
-
-    groups: AnyArray
-    rows: Floats
-    total_cost: Floats
-    share: Floats
-    mean_cost: Floats
-    low: Floats
-    high: Floats
-    total: float
-    confidence: float
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per segment.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``group``, ``rows``, ``total_cost``, ``share``, ``mean_cost``, ``low`` and
-            ``high``.
-        """
-        names = ("rows", "total_cost", "share", "mean_cost", "low", "high")
-        return as_frame(
-            {"group": self.groups, **{name: getattr(self, name) for name in names}},
-            "CostBySegment.to_frame",
-        )
 
 
 def cost_by(
@@ -86,7 +35,7 @@ def cost_by(
     positive: Any = None,
     X: Any = None,
     confidence: float = 0.95,
-) -> CostBySegment:
+) -> dict[str, AnyArray]:
     """Return what decisions cost in each segment, with intervals of the means.
 
     The intervals are Student's, for rows that are independent draws from their segment. With few
@@ -103,8 +52,11 @@ def cost_by(
 
     Returns
     -------
-    CostBySegment
-        Costs by segment, which sum to `total_cost`.
+    dict of str to array of shape (g,)
+        The segments, most costly first, for ``pandas.DataFrame``: ``group``; ``rows``, their number
+        or the sum of their weights; ``total_cost``, which sums to that of all rows; ``share`` of
+        it (NaN if it is 0); ``mean_cost`` of a row (NaN without weight), and the ends of its
+        interval, ``low`` and ``high`` (infinite for a single row).
 
     Examples
     --------
@@ -112,8 +64,8 @@ def cost_by(
     ...     ["web", "web", "shop", "shop"], [0, 1, 1, 0], [0, 0, 1, 1],
     ...     cost_matrix={"fn": 5, "fp": 1},
     ... )
-    >>> found.groups.tolist(), found.total_cost.tolist(), found.total
-    (['web', 'shop'], [5.0, 1.0], 6.0)
+    >>> found["group"].tolist(), found["total_cost"].tolist()
+    (['web', 'shop'], [5.0, 1.0])
     """
     given = {key: x for key, x in locals().items() if key not in ("groups", "confidence")}
     owner, case = "cost_by", Judged("cost_by", **given)
@@ -138,17 +90,15 @@ def cost_by(
     total = math.fsum(paid * weight)
     shares = totals / total if total else np.full(len(totals), np.nan)
     first = np.argsort(-totals, kind="stable")
-    return CostBySegment(
-        groups=names[first],
-        rows=np.array([in_full(x, size, owner) for x in rows[first]]),
-        total_cost=np.array([in_full(x, unit + size, owner) for x in totals[first]]),
-        share=shares[first],
-        mean_cost=np.ldexp(means, unit)[first],
-        low=np.ldexp(means - half, unit)[first],
-        high=np.ldexp(means + half, unit)[first],
-        total=in_full(total, unit + size, owner),
-        confidence=confidence,
-    )
+    return {
+        "group": names[first],
+        "rows": np.array([in_full(x, size, owner) for x in rows[first]]),
+        "total_cost": np.array([in_full(x, unit + size, owner) for x in totals[first]]),
+        "share": shares[first],
+        "mean_cost": np.ldexp(means, unit)[first],
+        "low": np.ldexp(means - half, unit)[first],
+        "high": np.ldexp(means + half, unit)[first],
+    }
 
 
 @dataclass(frozen=True)
