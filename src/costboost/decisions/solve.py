@@ -187,12 +187,6 @@ def allocate(
     count = np.bincount(cell, minlength=len(sizes) * d).reshape(-1, d)
     has_limit = np.array([label in (capacity or {}) for label in actions])
 
-    def of_limited(values: AnyArray) -> list[Any]:
-        """A column of the frame; None where a decision has no limit."""
-        found = values.astype(object)
-        found[:, ~has_limit] = None
-        return list(found.ravel())
-
     limited = labels[has_limit].tolist()
     prices = [dict(zip(limited, row, strict=True)) for row in price[:, has_limit].tolist()]
     total = float(cost.sum())
@@ -209,10 +203,10 @@ def allocate(
             **({} if names is None else {"group": [name for name in names for _ in actions]}),
             "decision": actions * len(sizes),
             "rows": count.ravel().tolist(),
-            "at_least": of_limited(lower),
-            "at_most": of_limited(upper),
+            "at_least": lower.ravel().tolist(),
+            "at_most": upper.ravel().tolist(),
             "expected_cost": cost.ravel().tolist(),
-            "price": of_limited(price),
+            "price": price.ravel().tolist(),
         },
     )
 

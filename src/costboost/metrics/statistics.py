@@ -163,16 +163,14 @@ def corrected_t_test(differences: ArrayLike, test_to_train: float) -> float:
     return float(2 * t.sf(abs(values.mean()) / error, len(values) - 1)) if error > 0.0 else 0.0
 
 
-def corrected_t_interval(
-    differences: ArrayLike, test_to_train: float, alpha: float = 0.05
-) -> float:
-    """Half-width of the interval that belongs to `corrected_t_test`; 0 for fewer than two."""
+def corrected_t_interval(differences: ArrayLike, test_to_train: float) -> float:
+    """Half the 95 % interval that belongs to `corrected_t_test`; 0 for fewer than two."""
     from scipy.stats import t
 
     values = _checked(differences, "differences")
     if len(values) < 2:
         return 0.0
-    quantile = float(t.ppf(1.0 - alpha / 2.0, len(values) - 1))
+    quantile = float(t.ppf(0.975, len(values) - 1))
     return quantile * _corrected_error(values, test_to_train)
 
 

@@ -148,8 +148,9 @@ class Service:
         if query.capacity is not None:
             _check_time(end)
             allowed = allocate(expected, self.decisions, capacity=query.capacity)
-            codes, priced = allowed.codes, allowed.to_frame().dropna(subset="price")
-            limits = priced[["decision", "rows", "price"]].to_dict("records")
+            codes, frame = allowed.codes, allowed.to_frame()
+            limited = frame[frame["decision"].isin(query.capacity)]
+            limits = limited[["decision", "rows", "price"]].to_dict("records")
         if query.explain:
             told = []
             for place, (X, costs, _) in enumerate(asked):
