@@ -66,12 +66,10 @@ def test_answer_and_bound_agree():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"limit": 0.0}, "must lie between smallest=0.0 and largest=10.0"),
-        ({"limit": 10.0}, "says nothing; got 10"),
+        ({"limit": 10.0}, "must lie between smallest=0.0 and largest=10.0, .* got 10"),
         ({"limit": float("nan")}, "got nan"),
         ({"delta": 0.0}, r"'delta' parameter of cost_guarantee must be in \(0, 1\)"),
         ({"largest": 7.0}, "'costs' .* smallest=0.0 and largest=7.0, got values from 0 to 9"),
-        ({"smallest": 20.0}, "must lie between smallest=20.0"),
         ({"costs": []}, "non-empty"),
         ({"costs": np.full(500, np.nan)}, "must lie between"),
     ],
