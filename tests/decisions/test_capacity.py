@@ -228,7 +228,10 @@ def test_one_number_decides(name, per):
         share = model.decide(new, capacity={1: 0.1}, per=per, **more)
         groups = [new.index >= 0] if per is None else [new[per], ~new[per]]
         for rows in groups:
-            assert (share.labels[rows] == 1).sum() <= 0.1 * rows.sum()
+            wanted = (decided[rows] == 1).sum()
+            assert (share.labels[rows] == 1).sum() == min(int(0.1 * rows.sum()), wanted)
+        priced = model.decide(new, prices=[0.0, 1e9], **more)
+        assert (priced.labels == 0).all()
 
 
 # -- constraints --------------------------------------------------------------------------------
@@ -259,6 +262,17 @@ def test_constraints_hold_and_the_bound_is_one(seed):
     found = allocate(E, ACTIONS, **arguments)
     assert all(check(found.codes[None]) for check in checks)
     assert found.lower_bound - 1e-9 <= best <= found.expected_cost + 1e-9
+
+
+@pytest.mark.parametrize("seed", [5, 9, 34])
+def test_a_program_of_few_rows_is_solved_until_its_prices_agree_with_all(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    p, hours = rng.dirichlet([3, 1], 60), rng.uniform(1, 2, 60)
+    E, limits = expected_cost(p, [[0.0, 3.0, 9.0], [20.0, 5.0, 0.0]]), {"proba": p}
+    limits["constraints"] = [Rate([1, 2], 1, 0.7), Rate(2, 0, None, 0.3), Budget(1, 12, hours)]
+    whole = allocate(E, **limits).lower_bound
+    monkeypatch.setattr(program, "_ROWS", 2)
+    assert allocate(E, **limits).lower_bound == pytest.approx(whole)
 
 
 def test_constraints_on_many_rows_are_met_closely():

@@ -47,6 +47,8 @@ def test_so_many_more_rows_tell():
     """Rows that repeat have the same gain and an interval narrower by the root of their number."""
     truth, decided = decided_with(0.85, 60)
     found = verdict(truth, decided, cost_matrix=PRICES)
+    needed = 60 * ((found.gain - found.low) / found.gain) ** 2 - 60
+    assert needed <= found.more_rows <= 1.1 * needed + 1
     times = int(np.ceil((found.rows + found.more_rows) / found.rows)) + 1
     assert 2 <= times < 60
     few, later = (
