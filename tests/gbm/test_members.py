@@ -221,16 +221,6 @@ def test_scores_parts_stages_and_files(tmp_path, k, effort):
     np.testing.assert_allclose(answer[0], proba, atol=1e-12)
 
 
-def test_monotone_constraints_bind_the_whole_model():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(300, 2))
-    y = (X[:, 0] + 0.3 * rng.normal(size=300) < 0).astype(int)  # falls where it must rise
-    held = make(engine_params={"monotone_constraints": [1, 0]}).fit(X, y)
-    line = np.column_stack([np.linspace(-1, 1, 50), np.zeros(50)])
-    assert (np.diff(held.predict_proba(line)[:, 1]) >= -1e-12).all()
-    assert {member.engine for member in held.members_} == {"lightgbm"}
-
-
 def test_kinds_that_add_nothing_on_the_first_fold_are_given_up():
     """A network finds a line that a forest does not: known from 500 held-out rows on."""
     rng = np.random.default_rng(0)
@@ -515,12 +505,6 @@ def test_a_table_that_tells_nothing(X):
         model.fit(X, np.arange(40) % 2)
     np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=0.05)
     assert (model.predict(X) == 1).all()
-
-
-def test_a_frame_of_empty_categories_is_refused():
-    X = pd.DataFrame({"a": pd.Categorical([None] * 40, categories=["x"])})
-    with pytest.raises(ValueError, match=r"No column is left to learn from \('a': empty"):
-        CostBoostClassifier(random_state=0).fit(X, np.arange(40) % 2)
 
 
 # --- CatBoost -----------------------------------------------------------------------------------

@@ -158,26 +158,6 @@ def test_sources_decide_alike(frame, tmp_path, client, costs, early_stopping):
     np.testing.assert_array_equal(pd.read_parquet(written)["decision"], one.predict(X))
 
 
-def test_prices_of_rows_are_learned_alike(frame, tmp_path):
-    """Costs of rows given to fit: matrices that name their decisions."""
-    options = {"engine": "xgboost", "ensemble": 1, "n_estimators": 8}
-    frame.to_parquet(tmp_path / "all.parquet", row_group_size=100)
-    memory, files = (in_memory(None, **options) for _ in range(2))
-    told, X, y, costs = [], frame[NAMES], frame["label"], labelled(frame)
-    memory.fit(X, y, costs=costs, callbacks=lambda told: None)
-    files.fit_parquet(tmp_path, "label", costs=COLUMNS, features=NAMES, callbacks=told.append)
-    for head, (found,) in memory.evals_result_.items():
-        heard = [r.held_out_cost for r in told if r.head == head]
-        np.testing.assert_allclose(heard, found["held_out"]["cost"])
-    for model in (memory, files):
-        assert list(model.heads_) == ["probability", "price 0/0"]
-        assert model.decisions_.tolist() == DECISIONS
-    np.testing.assert_array_equal(files.predict(X), memory.predict(X))
-    for name in ("estimated_score_", "estimated_score_without_costs_"):
-        np.testing.assert_allclose(getattr(files, name), getattr(memory, name), atol=1e-6)
-    assert files.score(X, y, costs=costs) == pytest.approx(memory.score(X, y, costs=costs))
-
-
 def test_dask_learns_prices_of_three_decisions(frame, client):
     """Costs of rows as an (n, k, d) array; the decisions are those of cost_matrix."""
     local = frame[NAMES].to_numpy(), frame["label"].to_numpy(dtype="U5"), matrices(frame)

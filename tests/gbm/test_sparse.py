@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import costboost
-from costboost import CostBoostClassifier, MinCostClassifier
+from costboost import CostBoostClassifier
 from costboost.boosting.classifiers import BoostingClassifier
-from costboost.learners import BUILT_IN
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
@@ -129,24 +127,3 @@ def test_trees_of_every_algorithm(name, k):
     weights = np.arange(len(y)) % 2
     model.fit(thin, y, weights)
     np.testing.assert_array_equal(model.predict(X), dense.fit(X, y, weights).predict(X))
-
-
-@pytest.mark.parametrize("learner", sorted(set(BUILT_IN) - {"tree"}))
-def test_other_learners_say_no(learner):
-    X, y = rows(missing=0.0)
-    model = costboost.AdaC2Classifier(COSTS[2], n_estimators=3, estimator=learner)
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        model.fit(sparse.csr_matrix(X), y)
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        model.fit(X, y).predict(sparse.csr_matrix(X))
-
-
-def test_min_cost_hands_sparse_rows_on():
-    X, y = rows(missing=0.0)
-    fitted = [
-        MinCostClassifier(LogisticRegression(), COSTS[2]).fit(rows, y)
-        for rows in (X, sparse.csr_matrix(X))
-    ]
-    np.testing.assert_allclose(
-        fitted[0].predict_proba(X), fitted[1].predict_proba(sparse.csr_matrix(X)), atol=1e-4
-    )
