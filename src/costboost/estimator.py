@@ -40,11 +40,12 @@ from costboost.costs.forms import (
     decisions_of,
     is_number,
     named_labels,
+    positive_code,
     positive_of,
     row_costs,
     varies,
 )
-from costboost.costs.labels import codes_of, positive_code
+from costboost.costs.labels import codes_of
 from costboost.costs.table import expected_costs, same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.decisions import (

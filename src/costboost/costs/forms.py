@@ -19,12 +19,12 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs.expressions import Expression
 from costboost.costs.labels import (
     arranged,
+    encoded_hint,
     label_array,
     listed,
     matched,
     nearest,
     parameter,
-    positive_code,
 )
 from costboost.errors import CostWarning
 
@@ -309,6 +309,33 @@ def named_labels(form: Any) -> tuple[list[Any], list[Any]]:
 def positive_of(form: Any) -> Any:
     """The positive class that costs of two classes name; None if they name none."""
     return form.get("positive") if is_short(form) else getattr(form, "positive", None)
+
+
+# Pairs of classes whose second one is the positive class by common usage.
+_USUAL_PAIRS = ({0, 1}, {-1, 1})
+
+
+def positive_code(positive: Any, classes: AnyArray, name: str, owner: str) -> int:
+    """Index of the positive class: the one that is named, or the second of a usual pair."""
+    # Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
+    # half of the time.
+    known = classes.tolist()
+    if positive is not None:
+        (code,) = matched([positive], classes)
+        if code < 0:
+            raise ValueError(
+                f"{parameter(name, owner)} names the positive class {positive!r}, which is not "
+                f"among the classes {listed(known)}{nearest(positive, known)} "
+                f"{encoded_hint(known, [positive]) or 'Name one of them.'}"
+            )
+        return code
+    if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:
+        return 1
+    raise ValueError(
+        f"{parameter(name, owner)} must say which class is the positive one: it cannot be guessed "
+        f"from the labels. Name it, {known[0]!r} or {known[-1]!r}: by 'positive' in a mapping of "
+        "costs, by positive= in per_row(fn=..., fp=..., positive=...) and elsewhere."
+    )
 
 
 def _says(name: Any, words: Sequence[str]) -> bool:

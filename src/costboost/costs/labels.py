@@ -16,9 +16,6 @@ import numpy as np
 from costboost._typing import AnyArray, Ints
 from costboost._utils import is_missing
 
-# Pairs of classes whose second one is the positive class by common usage.
-_USUAL_PAIRS = ({0, 1}, {-1, 1})
-
 
 def parameter(name: str, owner: str) -> str:
     """Name a parameter at the start of an error message."""
@@ -196,27 +193,4 @@ def encoded_hint(known: Sequence[Any], labels: Sequence[Any]) -> str:
         "If a meta-estimator of scikit-learn (voting, stacking, bagging, cross_val_predict of "
         "probabilities) has encoded the labels, add 'classes', all labels, to the mapping of "
         "costs, or classes= to per_row; else name the classes as y does."
-    )
-
-
-def positive_code(positive: Any, classes: AnyArray, name: str, owner: str) -> int:
-    """Index of the positive class: the one that is named, or the second of a usual pair."""
-    # Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
-    # half of the time.
-    known = classes.tolist()
-    if positive is not None:
-        (code,) = matched([positive], classes)
-        if code < 0:
-            raise ValueError(
-                f"{parameter(name, owner)} names the positive class {positive!r}, which is not "
-                f"among the classes {listed(known)}{nearest(positive, known)} "
-                f"{encoded_hint(known, [positive]) or 'Name one of them.'}"
-            )
-        return code
-    if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:
-        return 1
-    raise ValueError(
-        f"{parameter(name, owner)} must say which class is the positive one: it cannot be guessed "
-        f"from the labels. Name it, {known[0]!r} or {known[-1]!r}: by 'positive' in a mapping of "
-        "costs, by positive= in per_row(fn=..., fp=..., positive=...) and elsewhere."
     )

@@ -18,9 +18,10 @@ from costboost.costs.forms import (
     is_frame,
     is_short,
     named_labels,
+    positive_code,
     row_costs,
 )
-from costboost.costs.labels import codes_of, distinct, listed, parameter, positive_code
+from costboost.costs.labels import codes_of, distinct, listed, parameter
 
 # -- Checks of what metrics are given: labels turned into codes, costs resolved ------------------
 

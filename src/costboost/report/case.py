@@ -28,8 +28,8 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import check_weights
 from costboost.columns.raw import column_names, has_columns
 from costboost.costs import Costs
-from costboost.costs.forms import positive_of
-from costboost.costs.labels import of_length, position, positions, positive_code
+from costboost.costs.forms import positive_code, positive_of
+from costboost.costs.labels import of_length, position, positions
 from costboost.decisions import cheapest, expected_cost
 from costboost.decisions.arrays import column_of
 from costboost.decisions.solve import by_saving

@@ -36,7 +36,7 @@ from costboost._utils import (
     number,
     share,
 )
-from costboost.costs.labels import positive_code
+from costboost.costs.forms import positive_code
 from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
 from costboost.wrappers.min_cost import (
