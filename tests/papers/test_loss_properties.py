@@ -116,74 +116,6 @@ def test_c_calibration_asks_for_more_than_guess_aversion(loss):
         assert w.right_risk >= w.preferred_risk
 
 
-class GammaPhi(MulticlassLoss):
-    """The family of Beijbom et al. (2014, Def. 4): γ(Σ_j C_zj φ(S_z − S_j))."""
-
-    def __init__(self, gamma, phi):
-        self.gamma, self.phi = gamma, phi
-
-    def value(self, y, F, C):
-        own = np.take_along_axis(F, y[:, None], axis=1)
-        wrong = C * (np.arange(F.shape[1]) != y[:, None])
-        return self.gamma((wrong * self.phi(own - F)).sum(axis=1))
-
-
-def test_the_gamma_phi_family():
-    """Definition 4 has GEL and GLL, and Lemma 1 says which members are guess-averse."""
-    rng = np.random.default_rng(0)
-    z, S = rng.integers(3, size=50), rng.normal(size=(50, 3))
-    C = rng.random((50, 3)) * (np.arange(3) != z[:, None])
-    identity, decay = (lambda v: v), (lambda v: np.exp(-v))
-    for gamma, loss in ((identity, GEL()), (np.log1p, GLL())):
-        np.testing.assert_allclose(GammaPhi(gamma, decay).value(z, S, C), loss.value(z, S, C))
-    assert is_guess_averse(GammaPhi(np.log1p, lambda v: np.maximum(0.0, 1.0 - v)))
-    assert not is_guess_averse(GammaPhi(identity, lambda v: np.cosh(v - 0.5)))  # rises again
-    assert not is_guess_averse(GammaPhi(lambda v: -v, decay))
-
-
-# --- closed forms behind the verdicts -------------------------------------------------------
-
-
-def risk_gradient(loss, eta, S, C):
-    """Derivatives of the risk by the scores, centred here, within sum 0."""
-    k = len(eta)
-    G = eta @ loss.gradient(np.arange(k), np.tile(S - S.mean(), (k, 1)), C)
-    return G - G.mean()
-
-
-@pytest.mark.parametrize("k", [2, 3, 6])
-def test_minimisers_in_closed_form(k):
-    """Ls and Lt: powers of the expected costs. GEL is blind to symmetric matrices.
-
-    With A[z, j] = eta_z C[z, j] e^(S_j - S_z), the risk is stationary where the row sums of A are
-    its column sums; at S = log(eta)/2, A[z, j] = sqrt(eta_z eta_j) C[z, j] is symmetric. The risk
-    is strictly convex within sum 0, so there is no other minimum.
-    """
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        C = rng.uniform(1.0, 10.0, size=(k, k)) * (1.0 - np.eye(k))
-        eta = rng.dirichlet(np.ones(k))
-        for loss, power in ((Ls(), 1.0), (Lt(), 0.5)):
-            gradient = risk_gradient(loss, eta, -power * np.log(eta @ C), C)
-            np.testing.assert_allclose(gradient, 0.0, atol=1e-9)
-        C, blind = np.triu(C) + np.triu(C).T, 0.5 * np.log(eta)
-        for loss in (MC(), GEL()):
-            np.testing.assert_allclose(risk_gradient(loss, eta, blind, C), 0.0, atol=1e-12)
-        # GLL, Ls and Lt do look at the matrix, unless two classes leave it a single number.
-        for loss in (GLL(), Ls(), Lt()):
-            assert k == 2 or np.abs(risk_gradient(loss, eta, blind, C)).max() > 1e-3, loss
-
-
-def test_gll_reads_costs_through_c_over_one_plus_c():
-    """With two classes its minimiser is + where P(+) C1/(1+C1) > P(-) C2/(1+C2)."""
-    for C1, C2 in ((9.0, 1.0), (0.01, 0.02), (5.0, 30.0)):
-        C = np.array([[0.0, C2], [C1, 0.0]])
-        for p in np.linspace(0.05, 0.95, 19):
-            downhill = -risk_gradient(GLL(), np.array([1.0 - p, p]), np.zeros(2), C)[1]
-            said = p * C1 / (1.0 + C1) - (1.0 - p) * C2 / (1.0 + C2)
-            assert np.sign(downhill) == np.sign(said)
-
-
 # --- losses of the user's own ---------------------------------------------------------------
 
 
@@ -199,6 +131,29 @@ class Own(MulticlassLoss):
 
 def gaps(y, F, C):
     return C + F - np.take_along_axis(F, y[:, None], axis=1)
+
+
+def gamma_phi(gamma, phi):
+    """The family of Beijbom et al. (2014, Def. 4): γ(Σ_j C_zj φ(S_z − S_j))."""
+
+    def value(y, F, C):
+        own = np.take_along_axis(F, y[:, None], axis=1)
+        return gamma((C * phi(own - F)).sum(axis=1))
+
+    return Own(value)
+
+
+def test_the_gamma_phi_family():
+    """Definition 4 has GEL and GLL, and Lemma 1 says which members are guess-averse."""
+    rng = np.random.default_rng(0)
+    z, S = rng.integers(3, size=50), rng.normal(size=(50, 3))
+    C = rng.random((50, 3)) * (np.arange(3) != z[:, None])
+    identity, decay = (lambda v: v), (lambda v: np.exp(-v))
+    for gamma, loss in ((identity, GEL()), (np.log1p, GLL())):
+        np.testing.assert_allclose(gamma_phi(gamma, decay).value(z, S, C), loss.value(z, S, C))
+    assert is_guess_averse(gamma_phi(np.log1p, lambda v: np.maximum(0.0, 1.0 - v)))
+    assert not is_guess_averse(gamma_phi(identity, lambda v: np.cosh(v - 0.5)))  # rises again
+    assert not is_guess_averse(gamma_phi(lambda v: -v, decay))
 
 
 SQUARES = Own(lambda y, F, C: (C * (1.0 + F) ** 2).sum(axis=1))
