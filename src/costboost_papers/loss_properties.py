@@ -154,6 +154,9 @@ def _designs(k: int) -> Iterator[Floats]:
 
 # --- the properties ------------------------------------------------------------------------------
 
+# Scores that are compared, and risks that are minimised, in search of a counterexample.
+_TRIALS, _RISKS = 20_000, 500
+
 # Two decisions whose expected costs differ by less than this share are a tie.
 _NEAR_TIE = 0.05
 
@@ -207,33 +210,26 @@ class Verdict:
         return f"fails in trial {self.tried}: {self.witness}"
 
 
-def is_guess_averse(
-    loss: Loss,
-    n_classes: int | None = None,
-    *,
-    costs: Kind = "any",
-    n_trials: int = 20_000,
-    random_state: int = 0,
-) -> Verdict:
+def is_guess_averse(loss: Loss, n_classes: int | None = None, *, costs: Kind = "any") -> Verdict:
     """Whether right decisions always lose less than a guess."""
     # The first half of the trials uses scores where violations are likely: a few runners-up close
     # behind the truth and the others far below, such as [3, 2, −5]. The second half is random.
-    reading, rng = Reading(loss, n_classes), np.random.default_rng(random_state)
-    C = cost_matrices(costs, n_trials, reading.k, rng)
-    z, S = deciding_scores(n_trials, reading.k, rng)
+    reading, rng = Reading(loss, n_classes), np.random.default_rng(0)
+    C = cost_matrices(costs, _TRIALS, reading.k, rng)
+    z, S = deciding_scores(_TRIALS, reading.k, rng)
     return _always_less(reading, z, C, S, np.zeros_like(S))
 
 
-def is_c_calibrated(loss: Loss, n_trials: int = 20_000, random_state: int = 0) -> Verdict:
+def is_c_calibrated(loss: Loss) -> Verdict:
     """Whether every right decision loses less than every wrong one."""
-    reading, rng = Reading(loss, None), np.random.default_rng(random_state)
+    reading, rng = Reading(loss, None), np.random.default_rng(0)
     k = reading.k
-    C = cost_matrices("any", n_trials, k, rng)
-    z, S = deciding_scores(n_trials, k, rng)
+    C = cost_matrices("any", _TRIALS, k, rng)
+    z, S = deciding_scores(_TRIALS, k, rng)
     # A wrong decision beside each right one: scores of another trial, led by another class.
-    other = rng.permutation(n_trials)
+    other = rng.permutation(_TRIALS)
     shift = (1 + z - z[other]) % k
-    wrong = S[other][np.arange(n_trials)[:, None], (np.arange(k) - shift[:, None]) % k]
+    wrong = S[other][np.arange(_TRIALS)[:, None], (np.arange(k) - shift[:, None]) % k]
     return _always_less(reading, z, C, S, wrong)
 
 
@@ -249,14 +245,7 @@ def _always_less(reading: Reading, z: Ints, C: Floats, right: Floats, other: Flo
     return Verdict(False, witness, i + 1)
 
 
-def is_calibrated(
-    loss: Loss,
-    n_classes: int | None = None,
-    *,
-    costs: Kind = "any",
-    n_trials: int = 500,
-    random_state: int = 0,
-) -> Verdict:
+def is_calibrated(loss: Loss, n_classes: int | None = None, *, costs: Kind = "any") -> Verdict:
     """Whether the minimiser of the risk takes the Bayes decision, whatever the costs."""
     # All risks are minimised together by a damped Newton method. Where the minimiser takes another
     # decision, or ties, the least risk of each decision is computed apart, and the trial is a
@@ -264,9 +253,9 @@ def is_calibrated(
     # up to rounding for differentiable losses that are convex in their scores or probabilities.
     # Trials whose minimiser was not found do not count; a loss with kinks, such as a hinge, has too
     # many of them and is refused. Rounding its corners helps, but may change the verdict.
-    reading, rng = Reading(loss, n_classes), np.random.default_rng(random_state)
-    C = cost_matrices(costs, n_trials, reading.k, rng)
-    eta = class_probabilities(n_trials, reading.k, rng)
+    reading, rng = Reading(loss, n_classes), np.random.default_rng(0)
+    C = cost_matrices(costs, _RISKS, reading.k, rng)
+    eta = class_probabilities(_RISKS, reading.k, rng)
     expected = np.einsum("nz,nzj->nj", eta, C)
     best, second = np.sort(expected, axis=1)[:, :2].T
     problem = _Problem(reading, eta, C).rows(second - best > _NEAR_TIE * second)

@@ -33,7 +33,6 @@ from costboost_papers.protocol import holdout, quiet
 
 NORMS = ("p=1", "p=2", "p=3", "p=4", "p=5")
 SAMPLED = tuple(f"{name} sampled" for name in NORMS[1:])
-SQUARES = [NORMS[1], SAMPLED[0]]
 HIGHER = [*NORMS[2:], *SAMPLED[1:]]
 RIVALS = ("AdaBoost.M2", "AdaCost", "CSB2")
 CONSTANT = "constant"  # the cheapest single decision for all rows

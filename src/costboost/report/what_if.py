@@ -73,11 +73,11 @@ def shown_rows(case: Case) -> Case:
     return case.take(drawn, case.weights[drawn] * times * ends[-1] / (most * size[drawn]))
 
 
-def sampling_error(case: Case, sample: Case, positions: int = 20) -> float:
+def sampling_error(case: Case, sample: Case) -> float:
     """Largest relative error of the sample's total cost at random positions of the sliders."""
     rng = np.random.default_rng(0)
     largest = 0.0
-    for _ in range(positions):
+    for _ in range(20):
         values = np.exp(rng.uniform(-1.4, 1.4, len(case.levers)))
         at = values, rng.uniform(0, case.weights.sum()), int(rng.integers(case.d))
         exact, found = (one.operating_point(*at).cost for one in (case, sample))

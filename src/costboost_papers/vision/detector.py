@@ -70,7 +70,6 @@ class SlidingWindowDetector:
         min_size: int = 0,
         scale_factor: float = 1.2,
         step: int = 1,
-        overlap: float = 0.3,
         min_neighbours: int = 3,
     ) -> None:
         if scale_factor <= 1:
@@ -79,12 +78,11 @@ class SlidingWindowDetector:
         self.min_size = min_size
         self.scale_factor = scale_factor
         self.step = step
-        self.overlap = overlap
         self.min_neighbours = min_neighbours
 
     def detect(self, image: AnyArray) -> list[Box]:
         """The objects in a picture."""
-        found = suppress(self.candidates(image), self.overlap)
+        found = suppress(self.candidates(image))
         return [box for box in found if box.neighbours >= self.min_neighbours]
 
     def candidates(self, image: AnyArray) -> list[Box]:
