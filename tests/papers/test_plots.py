@@ -52,8 +52,10 @@ def test_boundaries_are_the_zero_lines_of_scores_or_decisions():
 
 def test_a_boundary_that_is_nowhere_is_named():
     place = np.array([0.0, 1.0])
-    (handle,) = draw_boundaries(Figure().subplots(), place, place, {"all": np.ones((2, 2))})
-    assert handle.get_label() == "all (one class everywhere)"
+    for side in (1.0, -1.0):
+        scores = {"all": np.full((2, 2), side)}
+        (handle,) = draw_boundaries(Figure().subplots(), place, place, scores)
+        assert handle.get_label() == "all (one class everywhere)"
 
 
 def test_lines_are_named_at_their_ends():

@@ -60,6 +60,7 @@ def test_a_verdict_needs_half_of_the_parts(parts, verdict):
         (Part.share("x", [1] * 4), "cannot be told"),
         (Part.share("x", [1] * 5).turned(), "against"),
         (Part.share("x", [0] * 5).turned(), "for"),
+        (Part.share("x", [1] * 3 + [0] * 7).turned(), "for"),  # below three quarters
         (Part.share("x", []), "cannot be told"),
     ],
 )

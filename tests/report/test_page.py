@@ -69,8 +69,12 @@ def test_page_is_well_formed_loads_nothing_and_names_everything(page):
 
 
 def test_headline_is_on_the_page():
-    report = report_data(two_classes(unit="€", title="A <b>& co"))
+    time = np.datetime64("2026-03-01") + (np.arange(300) // 10).astype("timedelta64[D]")
+    report = report_data(two_classes(unit="€", title="A <b>& co", time=time))
     page = render(report)
+    saving = report.headline.rule("constant").saving
+    yearly = money(saving.value * 365.25 / 30, "€", saving.high * 365.25 / 30)
+    assert f"A year of cases like these: {yearly}" in page
     gain = 1000 * report.headline.verdict.gain
     assert ">The model pays</h2>" in page and "against the best constant decision" in page
     assert f'<p class="big">{money(gain, "€")}</p>' in page
