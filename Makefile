@@ -20,7 +20,7 @@ LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests
 	tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom constraints bench bench-cost bench-rivals bench-scale bench-serve evidence docs docs-serve docs-pages clean
+.PHONY: help run test test-fast test-lower lint format types house trust sbom constraints bench bench-cost bench-rivals bench-scale bench-serve evidence docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,9 +55,6 @@ trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise a
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q -m trust tests
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py tests/serve/test_openapi.py
 	$(BIN)/python docs/build.py promises
-
-trust-onnx: $(VENV)/.installed-dev ## Count ONNX decisions on all data sets
-	PYTHONPATH=src:tests $(BIN)/python -m files.onnx_sets $(ARGS)
 
 test-lower: $(LOWER_VENV)/.installed ## Run a part of the tests with the oldest dependencies that are allowed
 	$(LOWER_VENV)/bin/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(LOWER_TESTS))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import lightgbm as lgb
 import numpy as np
 
-from costboost.trees import CATEGORY, Trees, from_lightgbm, from_xgboost
+from costboost.trees import CATEGORY, Trees
 
 ODD_NUMBERS = [0.0, -0.0, np.nan, 1e-35, -1e-35, 5e-36, float(np.float32(1e-35)), 1e-300, 1e30]
 ODD_NUMBERS += [np.nextafter(float(np.float32(1e-35)), 1), -1e30]
@@ -13,7 +12,7 @@ ODD_CATEGORIES = [-1.0, -0.5, 0.0, 0.5, 1.0, 1.999, 31.0, 32.0, 1000.0, np.nan, 
 
 
 def tables(model):
-    """All tables of trees inside a model, those of boosters too."""
+    """All tables of trees inside a model."""
     found, waiting, seen = [], [model], set()
     while waiting:
         item = waiting.pop()
@@ -22,10 +21,6 @@ def tables(model):
         seen.add(id(item))
         if isinstance(item, Trees):
             found.append(item)
-        elif isinstance(item, lgb.Booster):
-            found.append(from_lightgbm(item))
-        elif type(item).__module__ == "xgboost.core":
-            found.append(from_xgboost(item))
         elif isinstance(item, (list, tuple)):
             waiting.extend(item)
         elif isinstance(item, dict):

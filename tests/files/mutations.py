@@ -1,17 +1,14 @@
 """Damage model files in every way we can think of; loading must refuse them or give the same model.
 
-    PYTHONPATH=src:tests python -m files.mutations 20000
-
 Two kinds of damage. *Accidents* change bytes of a file and cannot know its hashes: the answer is a
 `ModelFileError`, or the same model to the last bit. *Attacks* change what is inside and declare the
 right sizes and hash: the answer is a `ModelFileError`, or a model that can be asked without a
 signal or a hang (a file that declares another sound tree is another sound model). The files are
-loaded in a process of their own, so that a crash is seen.
+loaded in a process of their own, so that a crash is seen. `tests/trust/files_part.py` loads many.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hashlib
 import json
@@ -442,18 +439,16 @@ def measured(paths):
     return [(float(seconds), float(megabytes), said) for seconds, megabytes, said in lines]
 
 
-def run(count, start=0, batch=500, show=""):
+def run(count, start=0, batch=500):
     """Load ``count`` mutated files in processes of their own; returns outcomes and failures."""
     outcomes, failures = Counter(), []
     for first in range(start, start + count, batch):
         last = min(first + batch, start + count)
-        done = started("-m", "files.mutations", "--worker", str(first), str(last))
+        done = started("-m", "files.mutations", str(first), str(last))
         reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         for report in reports:
             if report["outcome"] == "running":
                 continue
-            if show and report["outcome"].startswith(show):
-                print(report)
             outcomes[report["action"], report["outcome"].split(" ")[0]] += 1
             if report["outcome"].startswith(("WRONG", "SLOW")):
                 failures.append(report)
@@ -463,22 +458,5 @@ def run(count, start=0, batch=500, show=""):
     return outcomes, failures
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int, nargs="?", default=5000)
-    parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--show", default="", help="print files whose outcome begins so")
-    parser.add_argument("--worker", type=int, nargs=2)
-    arguments = parser.parse_args()
-    if arguments.worker:
-        worker(*arguments.worker)
-        return
-    outcomes, failures = run(arguments.count, arguments.start, show=arguments.show)
-    for (action, outcome), times in sorted(outcomes.items()):
-        print(f"{action:20} {outcome:10} {times:6}")
-    print(f"{sum(outcomes.values())} files, {len(failures)} failures", *failures[:40], sep="\n")
-    sys.exit(bool(failures))
-
-
 if __name__ == "__main__":
-    main()
+    worker(*map(int, sys.argv[1:]))

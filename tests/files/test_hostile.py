@@ -387,7 +387,7 @@ def test_large_files_end_in_time(tmp_path):
 
 
 def test_mutated_files_are_refused_or_equal():
-    """A sample; `python -m files.mutations 5000` runs them all."""
+    """A sample; `make trust` has many."""
     outcomes, failures = run(60, start=7_000_000)
     assert not failures
     assert sum(outcomes.values()) == 60

@@ -8,7 +8,9 @@ import warnings
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier
-from sklearn.linear_model import SGDClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.pipeline import make_pipeline
 
 from costboost.errors import ModelFileError
 from costboost.files import inspect, load, save
@@ -83,13 +85,19 @@ def test_what_is_not_saved_says_why(path):
         assert not path.exists()
 
 
-def test_types_that_are_not_known_must_be_named(path):
-    model = make("MinCostClassifier", estimator=SGDClassifier(loss="log_loss", random_state=0))
-    model.fit(*rows())
+UNKNOWN = {
+    "SGDClassifier": SGDClassifier(loss="log_loss", random_state=0),
+    "SimpleImputer": make_pipeline(SimpleImputer(), LogisticRegression()),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_types_that_are_not_known_must_be_named(name, path):
+    model = make("MinCostClassifier", estimator=UNKNOWN[name]).fit(*rows())
     save(model, path)
     with pytest.raises(ModelFileError, match="trusted=") as caught:
         load(path)
-    assert "sklearn.linear_model._stochastic_gradient.SGDClassifier" in str(caught.value)
+    assert f".{name}" in str(caught.value)
     named = inspect(path)["untrusted"]
     copy = load(path, trusted=named)
     assert same(answers(copy, rows()[0]), answers(model, rows()[0]))

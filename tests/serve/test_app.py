@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 import jsonschema_rs
+import numpy as np
 import pytest
 
 from costboost.serve import Settings, is_loopback
 from costboost.serve.app import create_app
 from costboost.serve.page import POLICY
-from costboost.serve.scoring import Service
+from costboost.serve.scoring import Service, load_service
 from serve.models import MODELS, Client, client_of, model_of, records_of, rows_of
 
 TOKEN = "s3cret"
@@ -101,6 +102,8 @@ def test_metrics_count_what_was_answered():
         )
         name = f'costboost_expected_cost_sum{{decision="{label}"}}'
         assert found.get(name, 0.0) == pytest.approx(total)
+    saved = np.diff(np.sort([*costs, costs[0]], axis=1)[:, :2]).sum()
+    assert found["costboost_saving_sum"] == pytest.approx(saved)
     assert found['costboost_requests_total{path="/decide",status="200"}'] == 2
     assert found['costboost_requests_total{path="/decide",status="422"}'] == 1
     assert found['costboost_requests_total{path="other",status="404"}'] == 1
@@ -128,6 +131,18 @@ def test_reload_replaces_the_model_or_keeps_it():
     found = values(client.get("/metrics").text)
     assert found['costboost_reloads_total{result="failed"}'] == 1
     assert found['costboost_reloads_total{result="done"}'] == 1
+
+
+def test_a_file_that_is_replaced_while_it_is_read(tmp_path, monkeypatch):
+    path = model_of("review").save(tmp_path / "m.costboost")
+
+    def read_and_replace(path, **_):
+        model_of("expression").save(path)
+        return model_of("review")
+
+    monkeypatch.setattr("costboost.files.load", read_and_replace)
+    with pytest.raises(ValueError, match="was replaced while it was read"):
+        load_service(path)
 
 
 # -- schemas ---------------------------------------------------------------------------------------

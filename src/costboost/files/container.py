@@ -19,7 +19,6 @@ import re
 import stat
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,17 +102,11 @@ def parse_json(data: bytes, where: str, limits: Limits = LIMITS) -> Any:
 
 
 def write_bytes(path: Path, data: bytes) -> Path:
-    """Write a file in one step, and make it last."""
+    """Write a file in one step."""
     with replaced(path) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    with suppress(OSError):  # folders cannot be synchronised everywhere
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
     return path
 
 

@@ -246,7 +246,7 @@ def load_part(data: bytes, trusted: Collection[str], where: str, limits: Limits 
                 f"{where} needs the types {', '.join(unknown)}, which costboost does not know. If "
                 f"you trust the file and these types, load it with trusted={unknown!r}."
             )
-        return skops.loads(data, trusted=sorted(types))
+        return skops.loads(data, trusted=skops.get_untrusted_types(data=data))
 
 
 def _types(skops: Any, data: bytes, where: str, limits: Limits) -> set[str]:

@@ -118,10 +118,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> Application:
         """Always 200 while the process can answer."""
         return {"status": "ok"}
 
-    @app.get(
-        "/ready", summary="May requests be sent?", tags=["operation"],
-        responses={503: {"description": "The service is stopping."}},
-    )  # fmt: skip
+    @app.get("/ready", summary="May requests be sent?", tags=["operation"])
     async def ready() -> Response:
         """503 from SIGTERM on: send new requests elsewhere."""
         if current.is_draining:
