@@ -52,7 +52,9 @@ class CostSummary:
         return {**vars(self), "texts": [[*place, text] for place, text in self.texts.items()]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        texts = {(truth, decision): text for truth, decision, text in state["texts"]}
+        texts = state["texts"]
+        if not isinstance(texts, dict):  # older files of format 2 hold the mapping itself
+            texts = {(truth, decision): text for truth, decision, text in texts}
         vars(self).update({**state, "texts": texts})
 
     def __repr__(self) -> str:
