@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from html import escape
-from numbers import Real
-from typing import Any
 
 
 def money(value: float, unit: str = "", *beside: float) -> str:
@@ -53,19 +49,3 @@ def number(value: float) -> str:
     if abs(value) >= 10_000:
         return f"{value:,.0f}"
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"
-
-
-def html_table(columns: Mapping[str, Iterable[Any]]) -> str:
-    """A table for notebooks, numbers as people read them."""
-
-    def cell(value: Any) -> str:
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        return escape(number(float(value)) if is_number else str(value))
-
-    def line(tag: str, cells: Iterable[str]) -> str:
-        return f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in cells)}</tr>"
-
-    head = line("th", map(escape, columns))
-    rows = zip(*columns.values(), strict=True)
-    body = "".join(line("td", map(cell, row)) for row in rows)
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"

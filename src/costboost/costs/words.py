@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._words import html_table, money, span
+from costboost._utils import as_frame
+from costboost._words import money, span
 
 MOST_LINES = 30
 """A printed table of costs names at most this many pairs."""
@@ -87,7 +88,7 @@ class CostSummary:
         columns = {"truth": self.classes.tolist()}
         for d, name in enumerate(self.decisions.tolist()):
             columns[f"decide {name}"] = [self._phrase(j, d) for j in range(len(self.classes))]
-        return html_table(columns)
+        return str(as_frame(columns, "CostSummary").to_html())
 
     def _phrase(self, j: int, d: int) -> str:
         low, mean, high = (float(table[j, d]) for table in (self.low, self.mean, self.high))

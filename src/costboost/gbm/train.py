@@ -17,8 +17,7 @@ import numpy as np
 
 from costboost._threads import blas_threads, n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import now
-from costboost._words import html_table
+from costboost._utils import as_frame, now
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.costs import Costs
 from costboost.errors import CostWarning, TimeLimitWarning
@@ -277,7 +276,7 @@ class Members(tuple[Member, ...]):
         return "One kind of booster is used: effort='fast' would decide about as well."
 
     def _repr_html_(self) -> str:
-        return html_table({name: [getattr(m, name) for m in self] for name in Member._fields})
+        return str(as_frame([m._asdict() for m in self], "members_").to_html())
 
 
 @dataclass(eq=False)
