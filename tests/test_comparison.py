@@ -24,7 +24,7 @@ import costboost as cb
 from costboost import comparison
 from costboost.columns import TableError
 from costboost.comparison import compare, rank
-from costboost.costs import Costs, per_row
+from costboost.costs import Costs
 from costboost.metrics import avoidable_cost_score, mean_cost, savings_score
 from data import blobs, row_costs, rows
 
@@ -98,7 +98,7 @@ def test_intervals_are_paired_and_widened() -> None:
 
 def test_one_data_set_row_by_row() -> None:
     X, y = rows()
-    found = compare([*FAST.values()], (X, y), costs=COSTS, splits=2, progress=False)
+    found = compare([*FAST.values()], (X, y), costs=COSTS, splits=2, n_jobs=2, progress=False)
     assert found.methods == ["AdaC2", "GaussianNB"]
     total = {one.name: one.cost for one in found.standings()}
     for name, paid in found.paid().items():
@@ -112,6 +112,8 @@ def test_one_data_set_row_by_row() -> None:
     again = compare(FAST, Bunch(data=X, target=y), splits=ShuffleSplit(3), progress=False)
     with pytest.raises(ValueError, match="Use folds"):
         again.standings()
+    pairs = iter([(np.arange(150), np.arange(150, 300))])  # for both tables
+    assert len(compare(FAST, {"a": (X, y), "b": (X, y)}, splits=pairs, progress=False).rows) == 4
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -159,18 +161,17 @@ def test_expressions_and_weights() -> None:
     X, y = rows()
     X = pd.DataFrame(X, columns=list("abcd")).assign(amount=np.linspace(1, 20, 300).astype(str))
     form, weights = {"fn": "amount", "fp": 2}, np.linspace(0, 2, 300)
-    found = compare(FAST, (X, y), costs=form, splits=2, sample_weight=weights, progress=False)
-    prices = per_row(fn=np.linspace(1, 20, 300), fp=2.0)
-    test = np.concatenate([t for _, t in StratifiedKFold(2, shuffle=True, random_state=0)
-                           .split(X, y)])  # fmt: skip
-    always = (np.asarray(prices)[test, y[test], 0] * weights[test]).sum()
-    never = compare({"never": lambda fold: np.zeros(len(fold.X_test), int)}, (X, y), costs=form,
-                    splits=2, sample_weight=weights, progress=False)  # fmt: skip
-    assert never.standings()[0].cost == pytest.approx(always)
-    share = [weights[test[:150]].sum(), weights[test[150:]].sum()]
-    mean = np.average([row["mean_cost"] for row in never.rows], weights=share)
-    assert mean == pytest.approx(always / weights.sum())
-    assert set(found.methods) == set(FAST)
+    methods = {**FAST, "never": lambda fold: np.zeros(len(fold.X_test), int)}
+    found = compare(methods, (X, y), costs=form, splits=2, sample_weight=weights, progress=False)
+    missed = weights * np.linspace(1, 20, 300) * (y == 1)
+    assert found.methods == list(methods)
+    assert found.paid()["never"].sum() == pytest.approx(missed.sum())
+    for row, (_, test) in zip(
+        (row for row in found.rows if row["method"] == "never"),
+        StratifiedKFold(2, shuffle=True, random_state=0).split(X, y),
+        strict=True,
+    ):
+        assert row["mean_cost"] == pytest.approx(missed[test].sum() / weights[test].sum())
     with pytest.raises(ValueError, match="computed from columns"):
         compare(FAST, (X, y), costs=form, costs_known=False, progress=False)
 
@@ -178,42 +179,24 @@ def test_expressions_and_weights() -> None:
 def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkeypatch) -> None:
     data, path = {"one": rows(n=90), "two": rows(n=90, seed=1)}, tmp_path / "kept.jsonl"
     options = {"costs": COSTS, "splits": 2, "results": path, "progress": False}
-    whole = compare(FAST, data, **options).to_frame().drop(columns=["fit_seconds"])
+    whole = compare(FAST, data, **options).scores()
     lines = path.read_bytes()
     path.write_bytes(lines[:-40])
     calls, real = [], comparison.decide
     monkeypatch.setattr(comparison, "decide", lambda *a: (calls.append(a), real(*a))[1])
-    again = compare(FAST, data, **options).to_frame().drop(columns=["fit_seconds"])
-    keys = ["data", "split", "method"]
-    pd.testing.assert_frame_equal(
-        again.sort_values(keys).drop(columns="predict_seconds").reset_index(drop=True),
-        whole.sort_values(keys).drop(columns="predict_seconds").reset_index(drop=True),
-    )
+    pd.testing.assert_frame_equal(compare(FAST, data, **options).scores(), whole)
     assert len(calls) == 1
     compare({**FAST, "more": GaussianNB(var_smoothing=1e-3)}, data, **options)
     assert len(calls) == 1 + 4
-    for changed in (
-        {"costs": {"fn": 6, "fp": 1}},
-        {"random_state": 1},
-        {"splits": StratifiedKFold(2, shuffle=True, random_state=7)},
+    other = {**FAST, "naive": GaussianNB(var_smoothing=1)}
+    for changed, what in (
+        ({"costs": {"fn": 6, "fp": 1}}, "costs"),
+        ({"random_state": 1}, "seed, split"),
+        ({"splits": StratifiedKFold(2, shuffle=True, random_state=7)}, "split"),
+        ({"estimators": other}, "method"),
     ):
-        with pytest.raises(TableError, match=r"of another question: .* differ"):
-            compare(FAST, data, **{**options, **changed})
-    with pytest.raises(TableError, match="question: method differ"):
-        compare({**FAST, "naive": GaussianNB(var_smoothing=1)}, data, **options)
-
-
-def test_processes_and_an_iterator_of_splits_give_the_same_rows() -> None:
-    X, y = rows(n=90)
-    pairs = list(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
-    options = ({}, {"n_jobs": 2}, {"splits": iter(pairs)})
-    data = {"a": (X, y), "b": (X, y)}
-    one, *others = (
-        compare(FAST, data, **{"costs": COSTS, "splits": 2, "progress": False, **more}).scores()
-        for more in options
-    )
-    for other in others:
-        pd.testing.assert_frame_equal(one, other)
+        with pytest.raises(TableError, match=f"of another question: {what} differ"):
+            compare(**{"estimators": FAST, "data": data, **options, **changed})
 
 
 def test_a_method_that_fails_is_named_and_has_no_rank() -> None:

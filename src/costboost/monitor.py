@@ -275,8 +275,7 @@ class MonitorReport:
             Columns ``name``, ``kind``, ``reference``, ``new``, ``p_value``, ``adjusted``,
             ``alarm``.
         """
-        rows = [asdict(check) for check in self.checks]
-        return as_frame({key: [row[key] for row in rows] for key in rows[0]}, "MonitorReport")
+        return as_frame([asdict(check) for check in self.checks], "MonitorReport")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, ready for JSON.

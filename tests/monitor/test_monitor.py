@@ -10,9 +10,11 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from costboost import CostBoostClassifier
+from costboost import AdaC2Classifier, CostBoostClassifier
 from costboost.datasets import make_fraud
+from costboost.metrics import total_cost
 from costboost.monitor import Monitor, _means, snapshot, snapshot_of
+from data import rows
 
 
 def draw(rng, n, *, shift=0.0, rate=0.0, amounts=1.0, sharper=1.0, countries=(0.6, 0.3, 0.1)):
@@ -108,16 +110,28 @@ def test_the_interval_holds_the_realised_cost():
 
 
 def test_words_frame_and_json(monitor):
-    rows = taken(np.random.default_rng(6), 500)
-    report = monitor.check(rows)
+    new = taken(np.random.default_rng(6), 500)
+    report = monitor.check(new)
     names = ["expected cost", "decision rates", "x", "amount", "country", "few", "gaps"]
     names += ["calibration of 1", "confidence of 1", "realised less expected cost"]
     assert report.to_frame()["name"].tolist() == names
     assert json.loads(json.dumps(report.to_dict()))["n"] == 500
     assert "no alarm in 10 checks" in str(report)
-    gap, p = (rows.truth == 1) - rows.proba[:, 1], rows.proba[:, 1]
-    wanted = [gap.mean(), (gap * (p - 0.5)).mean(), (rows.paid - rows.expected).mean()]
+    gap, p = (new.truth == 1) - new.proba[:, 1], new.proba[:, 1]
+    wanted = [gap.mean(), (gap * (p - 0.5)).mean(), (new.paid - new.expected).mean()]
     assert [check.new for check in report.checks[-3:]] == pytest.approx(wanted)
+
+
+def test_a_snapshot_has_the_decisions_of_the_model_and_no_dates():
+    X, y = rows(n=200)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(when=pd.date_range("2026", periods=200))
+    model = AdaC2Classifier({"fn": 5, "fp": 1}, n_estimators=5, random_state=0).fit(X, y)
+    found = snapshot_of(model, X, y)
+    assert found.decisions[found.codes].tolist() == model.predict(X).tolist()
+    assert list(snapshot(frame, found.proba, 1 - np.eye(2)).features) == list("abcd")
+    costs = {"fn": 20, "fp": 1}
+    told = snapshot_of(model, X, y, cost_matrix=costs)
+    assert told.paid.sum() == total_cost(y, told.decisions[told.codes], cost_matrix=costs)
 
 
 def test_means_of_skewed_costs(n_old=2000, n_new=300):
@@ -134,8 +148,8 @@ def test_means_of_skewed_costs(n_old=2000, n_new=300):
 def test_means_against_permutations():
     rng = np.random.default_rng(0)
     old, new = rng.exponential(1.0, 60), rng.exponential(1.5, 25)
-    rows = np.concatenate([old, new])
-    drawn = np.array([rng.permutation(rows)[:25].mean() for _ in range(20_000)])
+    both = np.concatenate([old, new])
+    drawn = np.array([rng.permutation(both)[:25].mean() for _ in range(20_000)])
     plain = 2 * min((drawn >= new.mean()).mean(), (drawn <= new.mean()).mean())
     assert _means(old, new) == pytest.approx(plain, rel=0.1, abs=0.003)
 
@@ -173,9 +187,9 @@ def test_a_classifier_end_to_end():
 def test_other_rows_are_refused(change, message):
     p = np.tile([0.5, 0.5], (50, 1))
     given = {"X": np.ones((50, 2)), "proba": p, "matrix": [[0, 1], [1, 0]]}
-    rows = snapshot(**given)
+    reference = snapshot(**given)
     with pytest.raises(ValueError, match=message):
-        Monitor(rows, **change.pop("monitor", {})).check(
+        Monitor(reference, **change.pop("monitor", {})).check(
             snapshot(**given | {k: v for k, v in change.items() if k != "check"}),
             **change.get("check", {}),
         )
