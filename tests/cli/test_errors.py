@@ -138,6 +138,7 @@ def test_predict(world: World, tmp_path: Path) -> None:
         ("--capacity yes=1.5", "a share from 0 to 1"),
         ("--per day", "--per needs --capacity"),
         ("--capacity yes=2 --per day", "add --time-column, such as --time-column when"),
+        ("--capacity yes=2 --per day --time-column hour", "must hold dates such as"),
         ("--capacity yes=2 --per shops", "The nearest names: 'shop'"),
         ("--keep paymentid", "The nearest names: 'payment_id'"),
     ):

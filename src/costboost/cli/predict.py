@@ -10,19 +10,10 @@ from rich.console import Console
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import money, span
-from costboost.cli import show
+from costboost.cli import options, show
 from costboost.cli.failure import collected_warnings
 from costboost.cli.models import load_model
-from costboost.cli.options import (
-    AS_JSON,
-    FORCE,
-    ScoringOptions,
-    assigned,
-    check_output,
-    command,
-    listed,
-    option,
-)
+from costboost.cli.options import ScoringOptions, assigned, check_output, command, listed, option
 from costboost.cli.problem import column_values, texts
 from costboost.columns import TableError, unknown_column, writer
 from costboost.costs.forms import expressions_in
@@ -71,8 +62,8 @@ def predict(
     batch_rows: int = option(
         100_000, "Rows in memory at once; all of them with --capacity.", min=1
     ),
-    force: bool = FORCE,
-    as_json: bool = AS_JSON,
+    force: bool = options.FORCE,
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Decide the rows of a file, and write the decisions beside them."""
     # New columns: decision, probability_CLASS, expected_cost_DECISION, saving (against the
@@ -220,9 +211,7 @@ def _groups(
         dates = [column.name for column in columns if column.kind == "date"]
         hint = f", such as --time-column {dates[0]}" if dates else ""
         raise TableError(f"--per {per} needs a column of times: add --time-column{hint}.")
-    time = column_values(frame, name, columns, "date", where)
-    if time.dtype.kind != "M":
-        raise TableError(f"--per {per} needs dates, and {name!r} holds numbers.")
+    time = column_values(frame, name, columns, where, "date")
     return np.asarray(pl.Series(time).dt.strftime(PERIODS[per]).to_list(), dtype=np.str_)
 
 
@@ -247,7 +236,7 @@ def explain(
     asked: ScoringOptions,
     row: int = option(1, "Row of the file, counted from 1 without the header.", min=1),
     top: int = option(10, "Features to show.", min=1),
-    as_json: bool = AS_JSON,
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Explain the decision of a row: what each feature adds to the saving, in money."""
     import polars as pl

@@ -110,9 +110,9 @@ def read_rows(
         raise unknown_column(columns.target, frame.columns, "the truth", where)
     weights = time = groups = None
     if facts.get("weight") in frame.columns:
-        weights = column_values(frame, facts["weight"], columns, "number", where)
+        weights = column_values(frame, facts["weight"], columns, where, "number")
     if facts.get("time") in frame.columns:
-        time = column_values(frame, facts["time"], columns, "date", where)
+        time = column_values(frame, facts["time"], columns, where, "date", "number")
     if facts.get("group") in frame.columns:
         groups = texts(frame[facts["group"]])
     y = truth(frame[columns.target], classes, where)
@@ -205,18 +205,19 @@ def _kinds(
 
 
 def column_values(
-    frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: str
+    frame: pl.DataFrame, name: str, columns: Columns, where: str, *kinds: str
 ) -> AnyArray:
-    """Numbers, or dates if that is the kind, of a column that an option names; none missing."""
+    """Dates or numbers, as the kinds say, of a column that an option names; none missing."""
     if name not in frame.columns:
         raise unknown_column(name, frame.columns, "--time-column", where)
     found = [one for one in columns if one.name == name and one.kind in ("date", "number")]
     known = found[0] if found else look(frame.select(name))[name].column(keep=True)
     start = f"{where}: the column {name!r}"
-    if known.kind not in ("number", kind):
-        dates = "dates such as 2026-12-31 08:30, or " if kind == "date" else ""
-        given = frame[name].drop_nulls()[0]
-        raise TableError(f"{start} must hold {dates}numbers, got {given!r}.")
+    if known.kind not in kinds:
+        names = {"date": "dates such as 2026-12-31 08:30", "number": "numbers"}
+        wanted = " or ".join(names[kind] for kind in kinds)
+        given = next(iter(frame[name].drop_nulls()), None)
+        raise TableError(f"{start} must hold {wanted}, got {given!r}.")
     if known.kind == "date" and known.note.startswith("dates such as"):
         raise TableError(f"{start} holds {known.note}.")
     values = known.values(open_column(frame[name]), where, 1)

@@ -9,20 +9,12 @@ import typer
 from rich.console import Console
 from rich.pretty import Pretty
 
-from costboost.cli import show
+from costboost.cli import options, show
 from costboost.cli.failure import FOUND
 from costboost.cli.models import load_model, measure, typed_frame
-from costboost.cli.options import (
-    AS_JSON,
-    FORCE,
-    MODEL_FILE,
-    ScoringOptions,
-    check_output,
-    command,
-    option,
-)
+from costboost.cli.options import ScoringOptions, check_output, command, option
 from costboost.cli.problem import column_values, has_label, read_rows, texts, truth
-from costboost.columns import TableError, need, unknown_column
+from costboost.columns import need, unknown_column
 from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:
@@ -44,8 +36,8 @@ def report(
     ),
     title: str | None = option(None, "Heading."),
     unit: str = option("", "Sign of the currency, such as €."),
-    force: bool = FORCE,
-    as_json: bool = AS_JSON,
+    force: bool = options.FORCE,
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Write a page about what the decisions cost on rows the model was not trained on."""
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
@@ -60,9 +52,7 @@ def report(
     rows = read_rows(frame, columns, model.classes_.tolist(), facts, source.name)
     X, more = typed_frame(model, frame, source.name), {}
     if time_column is not None:
-        more["time"] = column_values(frame, time_column, columns, "date", source.name)
-        if more["time"].dtype.kind != "M":
-            raise TableError(f"--time-column {time_column!r} must hold dates, not numbers.")
+        more["time"] = column_values(frame, time_column, columns, source.name, "date")
     for name in segment or ():
         if name not in frame.columns:
             raise unknown_column(name, frame.columns, "--segment", source.name)
@@ -100,7 +90,7 @@ def monitor(
         metavar="FILE",
     ),
     false_alarm_rate: float = option(0.01, "Chance of any alarm if nothing has changed."),
-    as_json: bool = AS_JSON,
+    as_json: bool = options.AS_JSON,
 ) -> None:
     """Compare new rows with a reference: what they will cost, and what has changed."""
     # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
@@ -140,7 +130,7 @@ def _snapshot(model: Any, source: Source) -> Any:
 
 
 @command
-def inspect(model: Path = MODEL_FILE, as_json: bool = AS_JSON) -> None:
+def inspect(model: Path = options.MODEL_FILE, as_json: bool = options.AS_JSON) -> None:
     """Show what is inside a model file, after checking that it is intact."""
     from costboost import files
 
