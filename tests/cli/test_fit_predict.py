@@ -117,6 +117,8 @@ def test_held_out_costs_are_those_of_the_metrics(world: World, tmp_path: Path) -
     assert found["rows"] == len(held) == 140
     X, y = held, held["fraud"].to_numpy(str)
     costs = {rule["key"]: rule["cost"]["value"] for rule in found["ways_to_decide"]}
+    saved = {rule["key"]: rule["saving"]["value"] for rule in found["ways_to_decide"]}
+    assert saved == pytest.approx({key: cost - costs["model"] for key, cost in costs.items()})
 
     def paid(decided: Any) -> float:
         return total_cost(y, decided, cost_matrix=FORM, X=X, labels=["no", "yes"])

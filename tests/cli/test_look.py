@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,12 @@ def test_report(world: World, tmp_path: Path) -> None:
     pytest.importorskip("plotly")
     page = tmp_path / "report.html"
     found = as_json("report", world.model, world.held_out, "-o", page, "--unit", "CHF",
-                    "--segment", "country", "--time-column", "when")  # fmt: skip
+                    "--segment", "payment_id", "--segment", "amount", "--segment", "country",
+                    "--time-column", "when")  # fmt: skip
     text = page.read_text()
-    assert "Cost report: fraud" in text and "country" in text
+    for name in ("report: fraud", "by payment_id", "by amount", "by country"):
+        assert f"Cost {name}" in text
+    assert len(set(re.findall(r"\d+ others", text))) == 1  # of ids, which are no numbers
     fitted = as_json("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost")
     now = {rule["key"]: rule["cost"]["value"] for rule in found["ways_to_decide"]}
     for rule in fitted["held_out"]["ways_to_decide"]:

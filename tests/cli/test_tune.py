@@ -40,13 +40,18 @@ def test_a_search_goes_on(world: World, tmp_path: Path) -> None:
     assert study.read_text() == '{"not": "yours"}'
 
 
+def test_what_is_found_can_be_typed_as_options(world: World, tmp_path: Path) -> None:
+    study = tmp_path / "s.study"
+    few = ("--algorithm", "AdaC2", "--set", "n_estimators=3", "--folds", 2, "--trials", 1)
+    text = run("tune", world.train, *COSTS, *few, "--study", study).stdout
+    assert "Best settings of 1 trials" in text and "--set max_leaves=8" in text
+    assert "calibration" not in study.read_text()
+
+
 def test_the_estimate_is_that_of_rows_the_search_has_not_seen(world: World, tmp_path: Path) -> None:
     """The held-out rows of `fit` with the best settings cost the same."""
     found = tuned(world, tmp_path, 1)
     settings = [x for k, v in found["best"].items() for x in ("--set", f"{k}={v!r}")]
-    text = run("tune", world.train, *FAST, "--study", tmp_path / "s.study", "--folds", 2,
-               "--trials", 1).stdout  # fmt: skip
-    assert "Best settings of 1 trials" in text and "--set learning_rate=" in text
     result = run("fit", world.train, *FAST, *settings, "-o", tmp_path / "m.costboost",
                  "--json")  # fmt: skip
     rules = {rule["key"]: rule["cost"] for rule in found["held_out"]["ways_to_decide"]}

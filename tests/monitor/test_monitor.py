@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from costboost import AdaC2Classifier, CostBoostClassifier
+from costboost import CostBoostClassifier, LpCSBClassifier
 from costboost.datasets import make_fraud
 from costboost.metrics import total_cost
 from costboost.monitor import Monitor, _means, snapshot, snapshot_of
@@ -125,7 +125,7 @@ def test_words_frame_and_json(monitor):
 def test_a_snapshot_has_the_decisions_of_the_model_and_no_dates():
     X, y = rows(n=200)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(when=pd.date_range("2026", periods=200))
-    model = AdaC2Classifier({"fn": 5, "fp": 1}, n_estimators=5, random_state=0).fit(X, y)
+    model = LpCSBClassifier({"fn": 5, "fp": 1}, n_estimators=5, random_state=0).fit(X, y)
     found = snapshot_of(model, X, y)
     assert found.decisions[found.codes].tolist() == model.predict(X).tolist()
     assert list(snapshot(frame, found.proba, 1 - np.eye(2)).features) == list("abcd")

@@ -56,8 +56,7 @@ def report(
     for name in segment or ():
         if name not in frame.columns:
             raise unknown_column(name, frame.columns, "--segment", source.name)
-    numbers = [str(name) for name in X if X[name].dtype.kind == "f"]
-    priced = [name for name in columns_of(model.cost_matrix) if name in numbers]
+    priced = [name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f"]
     categories = [str(name) for name in X if str(X[name].dtype) == "category"]
     few = [name for name in categories if X[name].nunique() <= 20]
     out, _ = show.consoles(as_json)
@@ -66,7 +65,7 @@ def report(
             model, rows, X, unit=unit,
             title=title or f"Cost report: {columns.target} in {source.name}",
             segments={
-                name: X[name] if name in numbers else texts(frame[name], "missing")
+                name: X[name] if name in X else texts(frame[name], "missing")
                 for name in segment or [*priced[:1], *few[:5]]
             },
             **more,
