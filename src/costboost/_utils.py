@@ -21,7 +21,7 @@ from costboost._typing import AnyArray, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.progress import Progress as Bar
+    from rich.progress import Progress
 
 # -- rules of constructor arguments --------------------------------------------------------------
 # A class declares the rules of its arguments beside them, in ``_rules``; those of its bases hold
@@ -328,20 +328,10 @@ def dot(weights: Floats, values: Floats) -> float:
     return float(np.einsum("i,i->", weights, values))
 
 
-# -- progress of a fit: a bar in a terminal, plain lines elsewhere, by rich ------------------------
+def progress_bar(is_wanted: bool) -> Progress:
+    """A bar of rich, which goes when all is done; only in a terminal."""
+    from rich.progress import Progress
 
-
-def progress_bar() -> Bar:
-    """A bar with counts, the time left and a field ``state``, no wider than 80 columns."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    bar = Bar(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=8),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-        TextColumn("{task.fields[state]}"),
-    )
-    bar.disable = not bar.console.is_terminal  # plain lines only, and no empty one at the end
+    bar = Progress(transient=True)
+    bar.disable = not (is_wanted and bar.console.is_terminal)
     return bar

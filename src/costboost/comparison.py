@@ -247,11 +247,10 @@ def compare(
             if found[key] is None:
                 tasks[key] = task
     run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    with progress_bar() as bar:
-        bar.disable, bar.live.transient = bar.disable or not progress, True
-        line = bar.add_task("compare", total=len(tasks), state="")
+    with progress_bar(progress) as bar:
+        line = bar.add_task("compare", total=len(tasks))
         for key, row in run(delayed(_measured)(key, *task) for key, task in tasks.items()):
-            bar.update(line, advance=1, state=f"{key[2]}, {key[0]}")
+            bar.update(line, advance=1, description=f"{key[2]}, {key[0]}")
             if "error" in row:
                 failures.setdefault(key[2], row["error"])
             else:

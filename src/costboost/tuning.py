@@ -192,9 +192,8 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         }  # fmt: skip
         kept, states = Kept(self.study, "tune"), optuna.trial.TrialState
         study = optuna.create_study(pruner=optuna.pruners.MedianPruner(n_startup_trials=5))
-        with progress_bar() as bar:
-            bar.disable, bar.live.transient = bar.disable or not self.verbose, True
-            line = bar.add_task("trials", total=self.n_trials, state="")
+        with progress_bar(bool(self.verbose)) as bar:
+            line = bar.add_task("trials", total=self.n_trials)
             for number in range(max(self.n_trials, len(kept.found))):
                 known = kept.get(number, about)
                 if known is not None:
@@ -224,8 +223,8 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     ended = study.trials[-1]
                     seen = list(ended.intermediate_values.values())
                     kept.put(number, about, [ended.state.name, ended.value, ended.params, seen])
-                state = f"least cost {study.best_value:.4g}"
-                bar.update(line, completed=number + 1, state=state)
+                least = f"least cost {study.best_value:.4g}"
+                bar.update(line, completed=number + 1, description=least)
         return study
 
     def predict(self, X: Any, *, costs: Any = None) -> AnyArray:
