@@ -659,7 +659,7 @@ class DaskSource(StreamedRows):
         check_classification_targets(np.repeat(classes, 2))  # or many classes are a warning
         check_classes(classes, owner)
         if isinstance(table, da.Array):
-            self.columns = Columns.of_array(table.shape[1])
+            self.columns = Columns((), table.shape[1])
         else:
             merged = {name: reduce(Seen.merge, (part[name] for part in seen)) for name in seen[0]}
             self.columns = model._learn_columns(merged, str(getattr(y, "name", None) or ""))

@@ -162,7 +162,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
                     f"{type(X).__name__}, has no names. Pass a data frame."
                 )
             matrix, y = _located(partial(validate_data, self), X, y=y, **checks)
-            self.columns_ = Columns.of_array(matrix.shape[1])
+            self.columns_ = Columns((), matrix.shape[1])
         else:
             table = RawTable(X)
             validate_data(self, X, skip_check_array=True)

@@ -548,11 +548,6 @@ class Columns:
             )
         return cls(tuple(found), len(found), target)
 
-    @classmethod
-    def of_array(cls, n_features: int) -> Columns:
-        """The columns of an array: numbers without names."""
-        return cls((), n_features)
-
     def __len__(self) -> int:
         return self.n_features
 
@@ -602,14 +597,6 @@ class Columns:
     def optional(self) -> frozenset[Any]:
         """Columns that tables may have or not: those that are left out, and the target."""
         return frozenset([self.target, *(c.name for c in self.columns if not c.is_used)])
-
-    @property
-    def names_in(self) -> dict[str, AnyArray]:
-        """``feature_names_in_``, if all columns have names that are texts."""
-        names = [column.name for column in self.columns]
-        if not names or not all(isinstance(name, str) for name in names):
-            return {}
-        return {"feature_names_in_": np.array(names, dtype=object)}
 
     @property
     def surprising(self) -> list[Column]:

@@ -400,7 +400,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         owner = type(self).__name__
         matrix, _, codes = self._read_training(X, y, missing=True, sparse_rows=True)
         columns = self.columns_
-        names = columns.inputs if columns.columns else None
         weights = check_weights(sample_weight, len(codes), owner)
         known = self._price(costs, X, codes)
         rows = PricedRows(matrix, known, weights).weighted()
@@ -413,6 +412,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             )
             other = PricedRows(*found, np.ones(found[0].shape[0]))
         folds, seeds = make_folds(rows, weights, self, groups, other is not None)
+        names = columns.inputs if columns.columns else None
         warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
         warn_of_repeated_rows(rows.X, folds, owner)
         by_row = costs is not None and known.is_per_row

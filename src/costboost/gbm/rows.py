@@ -565,7 +565,7 @@ class MemoryRows(TrainingRows):
         if number is None:
             return model, None
         stop_by = "eval_set" if held is None else "held_out"
-        if rounds.best_scores is not None and rounds.stop_by == stop_by:
-            return model, rounds.best_scores
-        watched = rounds.sets.get(stop_by)
-        return model, None if watched is None else model.scores(watched.X)
+        scores = rounds.best_scores if rounds.stop_by == stop_by else None
+        if scores is None and stop_by in rounds.sets:
+            scores = model.scores(rounds.sets[stop_by].X)
+        return model, scores

@@ -130,16 +130,16 @@ def train(
             stacklevel=3,
         )
     heads = {target.name: with_models(head, used), **priced}
+    names = [column.name for column in rows.columns.columns]
+    if names and all(isinstance(name, str) for name in names):
+        model.feature_names_in_ = np.array(names, dtype=object)
     vars(model).update(
-        classes_=rows.totals.classes,
         decisions_=summary.decisions,
         costs_=summary,
         cost_matrix_=mean,
         heads_=heads,
         n_iter_=max(one.n_rounds for one in heads[target.name].models),
-        columns_=rows.columns,
         n_features_in_=rows.columns.n_features,
-        **rows.columns.names_in,
         evals_result_={target.name: [evals for kind in used for evals in kind.evals]},
         members_=Members(
             Member(k.name, k.engine, k.weight, k.loss, k.rounds, k.seconds, k.note) for k in kinds
@@ -153,10 +153,10 @@ def train(
         learned = Costs(summary.classes, expected, summary.decisions)
         weights = [kind.weight for kind in used]
         scores = mixed([np.concatenate(kind.scores) for kind in used], weights)
-        calibrate_and_estimate(model, rows, target, scores, held_out, learned)
+        calibrate(model, rows, target, scores, held_out, learned)
 
 
-def calibrate_and_estimate(
+def calibrate(
     model: Any,
     rows: TrainingRows,
     target: Target,
@@ -178,7 +178,7 @@ def calibrate_and_estimate(
         ways["without_costs_"] = learned
     scores = head.temperature * scores
     taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
-    estimates = _estimated(taken, held_out)
+    estimates = estimate(taken, held_out)
     if is_calibrated:
         estimates["shrinkage_"] = 0.0
         # Who gives no costs may want the probabilities alone.
@@ -188,7 +188,7 @@ def calibrate_and_estimate(
         if is_small and has_costs and estimates["estimated_score_"].low < 0:
             head, scores = shrunk(head, scores, rows.totals.weight)
             taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
-            estimates = {**_estimated(taken, held_out), "shrinkage_": _SHRINKAGE}
+            estimates = {**estimate(taken, held_out), "shrinkage_": _SHRINKAGE}
     model.heads_[target.name] = head
     vars(model).update(estimates)
     if estimates["estimated_score_"].value < 0:
@@ -838,7 +838,7 @@ class Estimate(NamedTuple):
         return f"<b>{self.value:.3f}</b> (95 % interval {self.low:.3f} to {self.high:.3f})"
 
 
-def _estimated(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
+def estimate(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
     """What decisions on held-out rows cost, as attributes."""
     costs, weights = held_out.costs, held_out.weights
     rows = np.arange(len(held_out))

@@ -278,7 +278,7 @@ def _columns_of(model: Any) -> Columns:
         return known
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        return Columns.of_array(model.n_features_in_)
+        return Columns((), model.n_features_in_)
     return Columns(tuple(Column(name, "other") for name in names), len(names))
 
 
