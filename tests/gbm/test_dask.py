@@ -169,9 +169,10 @@ def test_frames(client):
     local["when"] = pd.date_range("2025-01-01", periods=len(local), freq="h").astype(str)
     local["text"] = [f"{value}".replace(".", ",") for value in local["size"]]
     local["row_id"] = [f"r{i}" for i in range(len(local))]
-    names = ["kind", "size", "text", "when", "row_id"]
+    local["zone"] = np.arange(len(local)) % 5
+    names = ["kind", "size", "text", "when", "row_id", "zone"]
     frame, Z = dd.from_pandas(local, npartitions=3), local[names]
-    X, given = frame[names], {**ALL_ROWS, "columns": {"row_id": "ignore"}}
+    X, given = frame[names], {**ALL_ROWS, "columns": {"row_id": "ignore", "zone": "category"}}
     many = DaskCostBoostClassifier(**given, client=client)
     many.fit(X, frame["label"], costs=frame["price"], sample_weight=frame["price"])
     one = on_one_machine(**given)
@@ -185,7 +186,7 @@ def test_frames(client):
     served = many.to_local()
     assert list(served.feature_names_in_) == names
     strange = Z[:2].astype({"kind": str}).assign(kind=["new", None], when=Z["when"][0])
-    strange[["size", "text"]] = 0.5, "0,5"
+    strange[["size", "text", "zone"]] = 0.5, "0,5", 1
     assert np.ptp(served.predict_proba(strange)[:, 0]) == 0  # unseen is missing
     alone = one.score(Z, local["label"], costs=local["price"])
     saved = many.score(X, frame["label"], costs=frame["price"])
@@ -279,11 +280,13 @@ def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
 def test_decisions_within_limits_and_explanations_are_those_of_one_machine(fraud, model):
     X, _, costs = fraud
     local, day = model.to_local(), np.arange(N) % 3
-    limits = {"capacity": {1: 20}, "per": day, "constraints": Rate(1, given=1, at_most=0.5)}
-    found = model.decide(rows(X), costs=rows(costs), **limits)
-    expected = local.decide(X, costs=costs, **limits)
-    np.testing.assert_array_equal(found.labels, expected.labels)
-    assert found.expected_cost == pytest.approx(expected.expected_cost)
+    limits = {"capacity": {1: 20}, "per": day}, {"constraints": Rate(1, given=1, at_least=0.9)}
+    for limit in limits:
+        found = model.decide(rows(X), costs=rows(costs), **limit)
+        expected = local.decide(X, costs=costs, **limit)
+        np.testing.assert_array_equal(found.labels, expected.labels)
+        assert found.expected_cost == pytest.approx(expected.expected_cost)
+        assert (found.labels != local.predict(X, costs=costs)).any()
     told = model.explain(rows(X), costs=rows(costs)).compute().reset_index(drop=True)
     pd.testing.assert_frame_equal(told, local.explain(X, costs=costs).to_frame())
     with pytest.raises(TypeError, match=r"to_local\(\)"):

@@ -421,6 +421,8 @@ Y, S1, S3 = np.array([0, 1, 1, 0]), np.zeros(4), np.zeros((4, 3))
         (lambda: objective("cost_logistic").derivatives(2 * Y - 1, S1), "codes 0 to 1.*-1 to 1"),
         (lambda: objective("gll").derivatives(Y + 2, S3), "codes 0 to 2.*from 2 to 3"),
         (lambda: objective("gll").derivatives(Y[:3], S3), r"one element per row.*\(4,\).*\(3,\)"),
+        (lambda: objective("gll").derivatives(Y, S3, np.full(4, 1e-30)), "between 1e-25 and 1e.25"),
+        (lambda: objective("gll", np.full(4, 1e26)).derivatives(Y, S3), "at most 1e.25 in size"),
         (lambda: objective("gll", np.ones(5)).derivatives(Y, S3), r"'costs'.*objective.*\(5,\)"),
         (lambda: objective("gll", np.ones((5, 3, 3))).derivatives(Y, S3), r"\(5, 3, 3\)"),
         (lambda: objective("gll", cost_matrix=PAIR).derivatives(Y, S3), "two classes only"),

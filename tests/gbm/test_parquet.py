@@ -137,6 +137,7 @@ def test_the_only_row_of_a_class_is_trained_on(tmp_path):
 def test_categories_of_all_files_and_types_that_differ(tmp_path):
     frame = table()
     frame["flag"] = frame["a"] > 0
+    frame.loc[::60, "c"] = 1e300  # beyond single precision
     frame["city"] = np.where(frame.index < 250, frame["city"], frame["city"] + " Nord")
     frame.loc[::50, "city"] = None
     first, second = frame[:300].copy(), frame[300:].copy()
@@ -298,7 +299,7 @@ def test_errors_of_a_later_file(tmp_path, change, says):
     table().to_parquet(tmp_path / "1.parquet")
     change(table()).to_parquet(tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=says):
-        small().fit_parquet(tmp_path, "label")
+        small().fit_parquet(tmp_path, "label", batch_rows=500)
 
 
 def test_a_class_of_a_later_file_counts(tmp_path):
