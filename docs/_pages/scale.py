@@ -75,10 +75,10 @@ model.predict_parquet(
   If later rows differ from earlier ones, check the estimates on files of a later time by
   `score`.
 - Files may have any number of rows and row groups, integers of any width, columns in any order. A
-  column that is text in one file and numbers in another is an error.
+  column that is text or true/false in one file and numbers in another is an error.
 - The bins go into the folder for temporary files and are removed at the end. Where `/tmp` is
   small or in memory, set `TMPDIR` to a fast disk with room for 2.5 bytes per number, or 5.5 if
-  some are missing.
+  some are missing. A process that is killed leaves a folder `costboost-parquet-*` there: remove it.
 - Before training, the target, weights and costs are read twice and the features five
   times (three without early stopping), for each of the two sets of boosters if there are two.
   Then every split reads the bins, from the page cache while memory is free.

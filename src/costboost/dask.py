@@ -61,7 +61,7 @@ from costboost.gbm.rows import (
     strata,
 )
 from costboost.gbm.train import Candidate, Rounds, train
-from costboost.gbm.xgboost import feature_types, matrix_options, parameters_for
+from costboost.gbm.xgboost import feature_types, in_single, matrix_options, parameters_for
 from costboost.trees import from_xgboost
 
 __all__ = ["DaskCostBoostClassifier", "WorkerLostError"]
@@ -559,7 +559,8 @@ def _block(
     matrix = None
     if features:
         columns = model.columns_
-        matrix = np.asarray(columns.encode(X) if columns.columns else X, dtype=np.float32)
+        inputs = columns.encode(X) if columns.columns else np.asarray(X)
+        matrix = in_single(inputs).astype(np.float32)
     return PricedRows(matrix, known, w).weighted()
 
 

@@ -168,6 +168,7 @@ def test_frames(client):
     local = frame_of()
     local["when"] = pd.date_range("2025-01-01", periods=len(local), freq="h").astype(str)
     local["text"] = [f"{value}".replace(".", ",") for value in local["size"]]
+    local.loc[::60, "size"] = 1e300  # beyond single precision
     local["row_id"] = [f"r{i}" for i in range(len(local))]
     local["zone"] = np.arange(len(local)) % 5
     names = ["kind", "size", "text", "when", "row_id", "zone"]
