@@ -170,14 +170,11 @@ class Verdict:
         """
         gain, low, high = 1000 * self.gain, 1000 * self.low, 1000 * self.high
         than = f"the best constant decision (always {self.constant})"
-        if gain >= 0:
-            size = money(gain, unit, low, high)
-            sure = f"95 % interval {span(low, high, unit, gain)}"
-            what = f"it saves {size} per 1,000 rows against {than}"
-        else:
-            size = money(-gain, unit, low, high)
-            sure = f"95 % interval {span(-high, -low, unit, gain)}"
-            what = f"it costs {size} more per 1,000 rows than {than}"
+        size = money(abs(gain), unit, low, high)
+        what, ends = f"it saves {size} per 1,000 rows against {than}", (low, high)
+        if gain < 0:
+            what, ends = f"it costs {size} more per 1,000 rows than {than}", (-high, -low)
+        sure = f"95 % interval {span(*ends, unit, gain)}"
         if self.answer == "pays":
             return f"The model pays: {what}; {sure}."
         if self.answer == "does not pay":
