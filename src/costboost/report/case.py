@@ -40,7 +40,6 @@ OWN_NAMES = ("The model", "Threshold 0.5", "Most likely class")
 
 # With at most this many kinds of mistake, each has its own lever; else each true class has one.
 MOST_CELLS = 6
-MOST_LEVERS = 12
 
 # Maps row numbers to (rows, features): each feature's part, in money, of what the decision taken
 # is expected to save against the next-best one. Positive parts speak for the decision taken.
@@ -209,11 +208,10 @@ class Case:
         if len(pairs) <= MOST_CELLS:
             single = np.eye(wrong.size, dtype=bool).reshape(wrong.shape * 2)
             return {self.mistake(j, e): single[j, e] for j, e in pairs}
-        share = sums(self.codes, self.weights, self.k) * np.where(wrong, self.average, 0.0).mean(1)
         own = np.eye(self.k, dtype=bool)[:, :, None]
         return {
-            f"Mistakes on {self.classes[j]}": wrong & own[j]
-            for j in sorted(np.argsort(-share, kind="stable")[:MOST_LEVERS].tolist())
+            f"Mistakes on {name}": wrong & own[j]
+            for j, name in enumerate(self.classes)
             if wrong[j].any()
         }
 
