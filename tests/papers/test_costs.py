@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.costs import Costs
 from costboost_papers.costs import class_frequency, from_taxonomy, random_symmetric
 
 
@@ -47,14 +46,6 @@ def test_taxonomy():
         ("sand", "sand", 0),
     ):
         assert D.loc[one, other] == D.loc[other, one] == distance
-
-
-def test_taxonomy_is_a_metric_and_serves_as_cost_matrix():
-    costs = from_taxonomy([[3, [1, 2]], (0, 4)])
-    D = costs.matrix
-    assert (D[:, :, None] <= D[:, None, :] + D.T[None, :, :] + 1e-12).all()
-    moved = Costs.resolve(costs, classes=[4, 3, 2, 1, 0])
-    np.testing.assert_array_equal(moved.matrix, D[::-1, ::-1])
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,10 @@ from costboost_papers.item import Options, Task
 from costboost_papers.pages import (
     describe_run,
     markdown_table,
-    ordering,
     read_runs,
     read_summary,
-    summarise,
     write_pages,
     write_runs,
-    write_summary,
 )
 from costboost_papers.protocol import split_seed
 from costboost_papers.run import COLUMNS, Store, failures_path, run_item, source_commit
@@ -235,21 +232,6 @@ def test_rows_and_runs_store_the_commit(item, tmp_path, monkeypatch):
 
 
 # --- pages --------------------------------------------------------------------------------------
-
-
-def test_summary_survives_the_disk(item, tmp_path):
-    summary = summarise(item, rows_of(tmp_path, item))
-    assert len(summary) == 2 * 3 * 2 * 3 * 3  # sets, algorithms, settings, metrics, statistics
-    assert set(summary.loc[summary["metric"] == "cost", "n"]) == {4}
-    write_summary(tmp_path, item, summary)
-    pd.testing.assert_frame_equal(read_summary(tmp_path, item), summary, check_dtype=False)
-
-
-def test_ordering_is_kendalls_tau_per_set(item, tmp_path):
-    taus = ordering(item, summarise(item, rows_of(tmp_path, item, QUICK)))
-    (row,) = taus.to_dict("records")  # the paper prints data set a without a setting only
-    assert (row["dataset"], row["setting"], row["n"]) == ("a", "", 3)
-    assert row["tau"] == pytest.approx(1 / 3)  # one of three pairs is the other way round
 
 
 def test_pages_come_from_rows_or_from_summaries(item, tmp_path):

@@ -25,7 +25,6 @@ from costboost_papers.vision import (
     varied_windows,
 )
 from costboost_papers.vision.cascade import PictureMine
-from costboost_papers.vision.features import corner_points
 
 SIZE = 10
 
@@ -93,15 +92,6 @@ def test_brightness_and_contrast_do_not_matter_and_flat_windows_have_no_features
     haar = HaarFeatures(max_features=30, random_state=0).fit(X)
     np.testing.assert_allclose(haar.transform(X), haar.transform(3.0 * X + 5.0), atol=1e-9)
     assert not haar.transform(X)[2].any()
-
-
-def test_corner_points_are_few_and_sum_to_zero():
-    """2, 3 and 4 rectangles side by side share corners: 6, 8 and 9 points."""
-    haar = HaarFeatures(max_features=None).fit(np.zeros((1, 6, 6)))
-    _, weights, counts = corner_points(haar.rectangles_)
-    for kind, number in (("type-2-x", 6), ("type-3-y", 8), ("type-4", 9)):
-        assert set(counts[haar.feature_type_ == kind]) == {number}
-    np.testing.assert_allclose(weights.sum(axis=1), 0.0)
 
 
 # --- cascades -------------------------------------------------------------------------------
