@@ -160,3 +160,12 @@ def test_odd_cases_have_a_page(name):
     page = render(report_data(make_case(**{"y": Y, "proba": P, **ODD[name]})))
     Reader(page)
     assert "NaN" not in page[: page.index('id="plotly"')]
+
+
+def test_long_labels_that_begin_alike_stay_apart():
+    kinds = np.array(["a long name of a group, one", "a long name of a group, two"])
+    case = two_classes(100, segments={"kind": kinds[np.arange(100) % 2]})
+    chart = embedded(render(report_data(case)), "figures")["segment-0"]
+    assert [trace["y"] for trace in chart["data"]] == [[0, 1], [0, 1]]
+    assert sorted(chart["data"][0]["customdata"]) == kinds.tolist()
+    assert len(chart["layout"]["yaxis"]["ticktext"]) == 2

@@ -31,11 +31,6 @@ def asset(name: str) -> str:
     return files("costboost.report").joinpath("assets", name).read_text("utf-8")
 
 
-def short(text: str, most: int = 18) -> str:
-    """Text cut to a length."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 # -- tables -------------------------------------------------------------------------------------
 
 
@@ -163,11 +158,18 @@ def axis(title: str, unit: str = "", **more: Any) -> dict[str, Any]:
     return {"title": {"text": f"{title} ({unit})" if unit else title}, **more}
 
 
-def named_axis(title: str, labels: list[str]) -> dict[str, Any]:
+def named_axis(title: str, labels: list[str], most: int = 14, **more: Any) -> dict[str, Any]:
     """An axis of the places 0, 1, 2, ... with a label each, slanted if they are long."""
-    shown = [short(label, 14) for label in labels]
+    # By their places: two labels that are cut to the same text stay apart.
+    shown = [x if len(x) <= most else f"{x[: most - 1]}…" for x in labels]
     angle = -40 if sum(len(label) for label in shown) > 30 else 0
-    return axis(title, tickvals=list(range(len(labels))), ticktext=shown, tickangle=angle)
+    places = list(range(len(labels)))
+    return axis(title, tickvals=places, ticktext=shown, tickangle=angle) | more
+
+
+def row_axis(labels: list[str], most: int = 14, title: str = "") -> dict[str, Any]:
+    """The same from top to bottom."""
+    return named_axis(title, labels, most, tickangle=0, autorange="reversed")
 
 
 def line(name: str, x: Any, y: Any, color: str, dash: str | None = None, **more: Any) -> Trace:
@@ -178,15 +180,16 @@ def line(name: str, x: Any, y: Any, color: str, dash: str | None = None, **more:
 
 
 def bars(labels: list[str], values: Any, color: Any, hover: str, **more: Any) -> Trace:
-    """Horizontal bars of plotly."""
+    """Horizontal bars of plotly, on a `row_axis`."""
     return {
         "type": "bar",
         "orientation": "h",
         "x": numbers(values),
-        "y": labels,
+        "y": list(range(len(labels))),
+        "customdata": labels,
         "marker": {"color": color},
         "showlegend": False,
-        "hovertemplate": f"%{{y}}<br>%{{x:{hover}}}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>%{{x:{hover}}}<extra></extra>",
         **more,
     }
 

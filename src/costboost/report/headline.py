@@ -168,7 +168,7 @@ def _costs_chart(head: Headline, unit: str) -> Figure:
         [bars],
         {
             "xaxis": charts.axis("Total cost", unit),
-            "yaxis": {"automargin": True, "autorange": "reversed"},
+            "yaxis": charts.row_axis(labels, 200),
             "height": 120 + 48 * len(rules),
         },
         "",

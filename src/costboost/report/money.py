@@ -10,7 +10,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import count, money, number
 from costboost.report import charts
 from costboost.report.case import Case, sums
-from costboost.report.charts import Figure, Section, short
+from costboost.report.charts import Figure, Section
 
 if TYPE_CHECKING:
     from costboost.report.page import ReportData
@@ -164,8 +164,7 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
         "decisions would have avoided.",
         [squares],
         {
-            "yaxis": charts.named_axis("Truth", case.classes)
-            | {"tickangle": 0, "autorange": "reversed"},
+            "yaxis": charts.row_axis(case.classes, title="Truth"),
             "xaxis": charts.named_axis("Decision", case.decisions),
             "height": 210 + (62 if few else 40) * min(case.k, 12),
             "least": 0 if few else 170 + 75 * min(case.d, 8),  # pixels; narrower screens scroll
@@ -184,15 +183,15 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
 
 def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> Figure:
     labels, rows, constant, model, perfect = groups.values()
-    baseline, places = "Best constant decision", [short(label) for label in labels]
+    baseline = "Best constant decision"
     traces = [
-        charts.bars(places, cost, color, ",.2f", name=text, showlegend=True)
+        charts.bars(labels, cost, color, ",.2f", name=text, showlegend=True)
         for text, cost, color in ((baseline, constant, "@amber"), ("The model", model, "@accent"))
     ]
     layout = {
         "barmode": "group",
         "xaxis": charts.axis("Total cost", unit),
-        "yaxis": {"autorange": "reversed", "type": "category"},
+        "yaxis": charts.row_axis(labels, 18),
         "height": 140 + 34 * len(labels),
     }
     numbers_ = charts.table(
@@ -282,16 +281,15 @@ def features_section(report: ReportData) -> Section | None:
 
 def _money_chart(found: dict[str, Any], unit: str) -> Figure:
     names, values = found["names"], found["money"]
-    labels = [short(name, 32) for name in names[::-1]]
     return Figure(
         "features",
         "Which features move money",
         "The mean size of each feature's part in the expected saving of a decision, per row, up or "
         f"down, over {found['rows']:,} rows.",
-        [charts.bars(labels, values[::-1], "@accent", ",.4g")],
+        [charts.bars(names, values, "@accent", ",.4g")],
         {
             "xaxis": charts.axis("Money moved per row", unit),
-            "yaxis": {"automargin": True},
+            "yaxis": charts.row_axis(names, 32),
             "height": 130 + 24 * len(names),
         },
         charts.table(
