@@ -330,8 +330,9 @@ def dot(weights: Floats, values: Floats) -> float:
 
 def progress_bar(is_wanted: bool) -> Progress:
     """A bar of rich, which goes when all is done; only in a terminal."""
-    from rich.progress import Progress
+    from rich import progress
 
-    bar = Progress(transient=True)
+    shown = progress.BarColumn(10), progress.TaskProgressColumn(), progress.TimeRemainingColumn()
+    bar = progress.Progress(*shown, "{task.description}", transient=True)
     bar.disable = not (is_wanted and bar.console.is_terminal)
     return bar

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+import rich
+from rich.console import Console
 from scipy import sparse
 from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
-from costboost.costs import Costs
+from costboost.costs import Costs, per_row
 from costboost.gbm import Round, StopBoosting
 from costboost.gbm.models import ProbabilityTarget
 from costboost.gbm.rows import PricedRows, Totals
@@ -226,7 +229,19 @@ def test_eval_set_is_checked(change, message):
 # --- progress -----------------------------------------------------------------------------------
 
 
-def test_a_line_per_booster(capsys):
+def test_one_bar_for_a_whole_fit(monkeypatch, capsys):
+    X, y = rows()
+    drawn = io.StringIO()
+    monkeypatch.setattr(rich, "_console", Console(force_terminal=True, width=80, file=drawn))
+    model = make(verbose=1, n_estimators=1000, patience=3, learning_rate=0.9, ensemble=11)
+    model.fit(X, y, costs=per_row(fn=np.full(300, 1.234567e9), fp=1.234567e9))
+    lines = re.split("[\\r\\n]", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", drawn.getvalue()))
+    last = [line for line in lines if line.strip()][-1]
+    assert re.match(r"━+ 100% \d:\d\d:\d\d 15 leaves 11/11: round \d+, held-out cost ", last)
+    assert max(map(len, lines)) <= 80 and " kept " not in capsys.readouterr().out
+
+
+def test_a_line_per_booster_without_a_terminal(capsys):
     X, y = rows()
     make(verbose=1, n_estimators=20, early_stopping=False).fit(X, y, costs=row_costs())
     out = capsys.readouterr().out

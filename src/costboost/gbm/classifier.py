@@ -162,7 +162,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         the table is large, with ``time_limit``, ``callbacks`` or ``verbose``.
         A booster that is trained alone on fewer than 10,000 rows gets one thread if it is None.
     verbose : int, default=0
-        1 prints a line for every booster, with its costs, 2 one for every round.
+        1 shows a progress bar with the costs (a line for every booster, where there is no
+        terminal), 2 prints a line for every round.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ import numpy as np
 
 from costboost._threads import blas_threads, n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, now
+from costboost._utils import as_frame, now, progress_bar
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.costs import Costs
 from costboost.errors import CostWarning, TimeLimitWarning
@@ -113,12 +113,14 @@ def train(
     is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
     n_workers = 1 if is_single or is_large else min(n_threads(model.n_jobs), len(rows.seeds))
     mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
-    verbose = model.verbose if rows.is_local else 0
-    training = Training(rows, model, target, decide, mine, heard, verbose, n_workers)
-    training.train_members(kinds)
     # A truth without rows costs what it does on the rows of others.
     mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
-    priced, expected = train_prices(prices, training, mean, began + limit)
+    verbose = model.verbose if rows.is_local else 0
+    with progress_bar(verbose == 1) as bar:
+        bar.add_task("fit", total=None)
+        training = Training(rows, model, target, decide, mine, heard, verbose, n_workers, bar)
+        training.train_members(kinds)
+        priced, expected = train_prices(prices, training, mean, began + limit)
     used = [kind for kind in kinds if kind.weight > 0]
     cut = ", ".join(kind.name for kind in used if kind.note)
     if cut:
@@ -500,6 +502,7 @@ class Training:
     callbacks: Sequence[Callback]
     verbose: int
     n_workers: int
+    bar: Any = None  # of rich: the models that are trained, where somebody looks
     is_over: Event = field(default_factory=Event)
 
     def train_members(self, kinds: list[Candidate]) -> None:
@@ -541,6 +544,10 @@ class Training:
                 continue
             for numbers in range(first), range(first, n):
                 left = [kind for kind in some if kind.models or not numbers.start]
+                if self.verbose:
+                    later = n * (len(kinds) - kinds.index(some[-1]) - 1)
+                    to_do = len(left) * (n - numbers.start) + later
+                    self.bar.update(0, total=self.bar.tasks[0].completed + to_do)
                 self._fit(left, numbers)
                 racing = [kind for kind in kinds if kind.models]
                 if not numbers.start and first < n and len(racing) > 1:
@@ -575,6 +582,10 @@ class Training:
                 kind.models, kind.evals, kind.scores = [], [], []
                 kind.note = f"adds nothing on {where}"
 
+    def _show(self, rounds: Rounds, done: float) -> None:
+        """Show a round, and how many models are trained."""
+        self.bar.update(0, completed=done, description=str(rounds))
+
     def _fit(self, kinds: Sequence[Candidate], numbers: Sequence[int | None]) -> None:
         """Train kinds of models on folds (None: on all rows), several at a time."""
         rows, n = self.rows, len(self.rows.seeds)
@@ -590,6 +601,9 @@ class Training:
             heard = list(self.callbacks)
             if self.verbose > 1:
                 heard.append(lambda _: print(f"{rows.owner}: {rounds}"))
+            elif self.verbose:
+                done = self.bar.tasks[0].completed
+                heard.append(lambda told: self._show(rounds, done + told.round / told.n_rounds))
             rounds = Rounds(
                 kind.n_rounds,
                 kind.patience,
@@ -606,7 +620,9 @@ class Training:
                 member=kind.name,
             )
             model, scores = rows.fit(kind, self.target, number, rounds)
-            if self.verbose and rounds.round:
+            if self.verbose == 1:
+                self._show(rounds, done + 1)
+            if self.verbose and rounds.round and self.bar.disable:
                 print(f"{rows.owner}: {rounds}, kept {model.n_rounds}")
             if (now := time.monotonic()) >= mine:
                 kind.note = "ended by time_limit"
