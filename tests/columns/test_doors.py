@@ -148,6 +148,10 @@ DOORS = {
     "service": service,
     "MLflow": lambda model, frame, folder: Served(model).predict(frame[frame.columns[::-1]]),
     "pandas": lambda model, frame, folder: model.predict(frame),
+    "nullable": lambda model, frame, folder: model.predict(frame.convert_dtypes()),
+    "Arrow types": lambda model, frame, folder: model.predict(
+        frame.convert_dtypes(dtype_backend="pyarrow")
+    ),
     "polars": lambda model, frame, folder: model.predict(polars_of(frame)),
     "arrow": lambda model, frame, folder: model.predict(pa.Table.from_pandas(frame)),
     "with the target": lambda model, frame, folder: model.predict(frame.assign(truth="good")),
@@ -246,7 +250,7 @@ def test_duplicated_and_reordered_columns():
             call()
 
 
-def test_parquet_and_memory_learn_the_same(tmp_path):
+def test_parquet_arrow_and_memory_learn_the_same(tmp_path):
     texts, typed, y = drawn(2)
     for frame in (texts, typed):
         pq.write_table(pa.Table.from_pandas(frame.assign(truth=y)), tmp_path / "all.parquet")
@@ -256,19 +260,13 @@ def test_parquet_and_memory_learn_the_same(tmp_path):
             model = MODELS["xgboost"](columns={"zip": "category"}).fit_parquet(
                 tmp_path / "all.parquet", "truth", batch_rows=90
             )
-        assert list(model.columns_) == list(whole.columns_)
-        np.testing.assert_array_equal(model.predict(frame), whole.predict(frame))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_an_arrow_table_is_a_table(name):
-    _, typed, y = drawn(2)
-    table, model = pa.Table.from_pandas(typed), fitted(name, typed, y)
-    same = fitted(name, table, y)
-    assert list(same.columns_) == list(model.columns_)
-    np.testing.assert_array_equal(same.predict_proba(table), model.predict_proba(typed))
-    np.testing.assert_array_equal(same.predict_cost(table), model.predict_cost(typed))
-    assert same.score(table, y) == model.score(typed, y)
+            table = pa.Table.from_pandas(frame)
+            arrow = MODELS["xgboost"](columns={"zip": "category"}).fit(table, y)
+        for one in (model, arrow):
+            assert list(one.columns_) == list(whole.columns_)
+            np.testing.assert_array_equal(one.predict(frame), whole.predict(frame))
+        np.testing.assert_array_equal(arrow.predict_cost(table), whole.predict_cost(frame))
+        assert arrow.score(table, y) == whole.score(frame, y)
 
 
 def test_missing_dates_and_cells_that_are_lists(recwarn):

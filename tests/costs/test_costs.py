@@ -132,8 +132,11 @@ SHORT = {"fn": 5, "fp": 1}
 TRUTH = [0, 1, 1]
 # What is given as cost_matrix, or other arguments, and what is said of it.
 ERRORS = {
-    "shape": (np.ones((3, 3)), r"shape \(2, 2\).*got \(3, 3\)"),
     "rows": (np.ones((9, 2, 2)), "Matrices of single rows go into costs="),
+    "no error": (
+        dict(costs=[1, 2, 3], codes=TRUTH, decisions=DECISIONS), "error, but .* not the classes",
+    ),
+    "shape": (np.ones((3, 3)), r"shape \(2, 2\).*got \(3, 3\)"),
     "nan": ([[0, np.nan], [1, 0]], "finite and .* nan for deciding 'ok' when the truth is 'fraud'"),
     "inf": ({"fn": np.inf, "fp": 1, "positive": "ok"}, "large cost instead of infinity"),
     "ragged": ([[0, 1], [1]], "rectangular"),
@@ -151,11 +154,7 @@ ERRORS = {
     "no such truth": ({("frud", "ok"): 5, ("ok", "fraud"): 1}, r"lack \['fraud'\].*did you mean"),
     "pair missing": ({("ok", "ok"): 1, ("fraud", "fraud"): 5}, r"\('ok', 'fraud'\) are missing"),
     "strange key": ({"fn": 5, "fpr": 1}, "unknown key 'fpr'; did you mean 'fp'"),
-    "capital key": ({"FN": 5, "fp": 1}, "unknown key 'FN'; did you mean 'fn'"),
     "empty": ({}, r"two decisions or more"),
-    "many pairs": (
-        dict(cost_matrix={(i, i): 0 for i in range(9)}, classes=range(9)), "67 more are missing",
-    ),
     "fp": ({"fn": 5}, "Add 'fp'"),
     "positive": (
         {**SHORT, "positive": "x"},
@@ -174,9 +173,7 @@ ERRORS = {
         dict(cost_matrix={"fn": [1, 2], "fp": 1, "positive": "ok"}, codes=TRUTH),
         r"one price per row, 3 of them, got arrays of length \[2\].*expression",
     ),
-    "two arrays": ({"fn": [1, 2], "fp": [1, 2, 3], "positive": "ok"}, r"of length \[2, 3\]"),
     "rows named": (SQUARE.rename_axis(index="predicted"), "has the decision in its rows.*transp"),
-    "columns named": (SQUARE.rename_axis(columns="Actual"), "has the decision in its rows.*transp"),
     "corner named": (
         pd.DataFrame({"decision": [0, 1], "fraud": [0, 1], "ok": [5, 0]}),
         "has the decision in its rows.*transpose",
@@ -184,10 +181,6 @@ ERRORS = {
     "transposed": (FRAME.T, "looks transposed"),
     "transposed pairs": (
         {(d, t): 1 for d in DECISIONS for t in CLASSES}, r"looks transposed.*\{\(truth, decision",
-    ),
-    "transposed array": (
-        dict(cost_matrix=TABLE.T, decisions=DECISIONS),
-        r"shape \(2, 3\).*got \(3, 2\). Rows are the truth, columns the decision",
     ),
     "misspelt decision": (
         pd.DataFrame(MATRIX, CLASSES, ["frud", "ok"]),
@@ -202,10 +195,6 @@ ERRORS = {
     "no classes": (
         dict(cost_matrix=FRAME, as_classes=True), r"decides only for the classes \['fraud', 'ok'\]",
     ),
-    "no error": (
-        dict(costs=[1, 2, 3], codes=TRUTH, decisions=DECISIONS),
-        "price of an error, but .* are not the classes",
-    ),
     "expression": ({**SHORT, "fn": "amount", "positive": "ok"}, "columns of X are unknown here"),
     "function": (lambda X: X, r"pass the result as costs="),
     "function of wrong shape": (
@@ -219,7 +208,6 @@ ERRORS = {
         dict(costs=np.ones((5, 2, 2)), codes=TRUTH), r"shape \(3, 2, 2\) .*\(5, 2, 2\)",
     ),
     "truth unknown": (dict(costs=np.ones(3)), "because the truth is unknown"),
-    "nan in prices": (dict(costs=[1, np.nan, 1], codes=TRUTH), "got nan for row 1"),
     "nan in rows": (
         dict(costs=np.array([1, np.nan, 1])[:, None, None] * np.ones((2, 2)), codes=TRUTH),
         "must be finite.*on row 1",
@@ -278,14 +266,9 @@ def test_a_right_decision_that_is_the_most_costly_one_is_told(form, words):
         Costs.resolve(form, classes=CLASSES, X=X2, codes=[0, 1])
 
 
-@pytest.mark.parametrize(
-    "form", [[[1, 1], [2, 2]], [[0, 0], [0, 0]], [[-3, 0], [-1, -2]], [[2, 5], [1, 0]]]
-)
-def test_ties_and_profits_are_fine(form):
-    Costs.resolve(form, classes=CLASSES)
-
-
 def test_negative_price_of_an_error():
+    for fine in ([[1, 1], [2, 2]], [[0, 0], [0, 0]], [[-3, 0], [-1, -2]], [[2, 5], [1, 0]]):
+        Costs.resolve(fine, classes=CLASSES)  # ties and profits
     with pytest.warns(CostWarning, match="-2 is negative"):
         costs = Costs.resolve(costs=[1, -2], classes=CLASSES, codes=[0, 0])
     same(costs.labels, [0, 1])
