@@ -489,7 +489,7 @@ class Reader:
                 f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
             )
         else:
-            if isinstance(form, Mapping) or is_frame(form) or _holds_text(form):
+            if isinstance(form, Mapping) or is_frame(form) or _has_cells(form):
                 return self._filled(*self.cells(form))
             matrix = as_floats(form, self.name, self.owner)
         if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
@@ -782,7 +782,7 @@ class Reader:
         return array, classes
 
 
-def _holds_text(form: Any) -> bool:
-    """Whether a matrix in an array or in lists has texts among its cells."""
+def _has_cells(form: Any) -> bool:
+    """Whether a matrix in an array or in lists may hold more than numbers."""
     array = object_array(form)
-    return array.ndim == 2 and any(isinstance(x, str) for x in array.flat)
+    return array.ndim == 2 and array.dtype.kind in "OUT"

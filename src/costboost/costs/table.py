@@ -545,21 +545,6 @@ class Costs:
     def _decided(self, decisions: ArrayLike) -> Ints:
         return checked_codes(decisions, len(self._truth), len(self.decisions), "decisions", "Costs")
 
-    def regret(self, decisions: ArrayLike) -> Floats:
-        """What the decision taken on each row costs beyond the cheapest one.
-
-        Parameters
-        ----------
-        decisions : int array of shape (n,)
-            Decisions, as indices into `decisions`.
-
-        Returns
-        -------
-        array of shape (n,)
-            Never negative; 0 for the effective label.
-        """
-        return _taken(self.reduced, self._decided(decisions))
-
     def totals(
         self, decisions: ArrayLike, weights: Floats | None = None, *, reduced: bool = False
     ) -> tuple[float, Floats]:
@@ -652,9 +637,6 @@ class Costs:
             weights = in_range(weights, float(weights.max(initial=0.0)))
         usual = self.in_range(np.ones(len(self), dtype=np.bool_))
         return avoidable_share(*usual.totals(decisions, weights, reduced=True))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        return np.array(self._table, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         kind = "prices" if self.matrix is None else "matrix"
