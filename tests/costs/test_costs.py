@@ -461,6 +461,21 @@ def test_the_positive_class_is_remembered(classes):
         np.concatenate([costs, per_row(1, 1, n=2, positive="stay")])
 
 
+def test_labels_that_a_meta_estimator_has_encoded():
+    """With ``classes``, costs by label are found where the labels are 0, 1, ... in sorted order."""
+    labels = {"positive": "churn", "classes": ["stay", "churn"]}  # churn is 0
+    rows, pairs = per_row([7.0], 2, **labels), {("churn", "stay"): 7, ("stay", "churn"): 2}
+    for form in ({"fn": 7, "fp": 2, **labels}, {**pairs, "classes": labels["classes"]}):
+        same(Costs.resolve(form, classes=[0, 1]).matrix, [[0, 7], [2, 0]])
+        same(Costs.resolve(form, classes=["churn", "stay"]).matrix, [[0, 7], [2, 0]])
+    for given in (rows, per_row(pairs, n=1, classes=["stay", "churn"])):
+        found = Costs.resolve(costs=given, classes=[0, 1])
+        same(found.matrix, [[[0, 7], [2, 0]]])
+        assert found.decisions.tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"not among the classes \[0, 1\].*add 'classes'"):
+        Costs.resolve({"fn": 7, "fp": 2, "positive": "churn"}, classes=[0, 1])
+
+
 def test_columns_by_name():
     frame = pd.DataFrame({"amount": [10.0, 20.0]})
     same(per_row(fn="amount + 1", fp=2, X=frame), per_row(fn=[11, 21], fp=2))

@@ -33,7 +33,6 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
 from costboost.costs.forms import (
-    NAMING_KEYS,
     Uncertain,
     as_floats,
     cells_in,
@@ -258,7 +257,7 @@ def _certain(form: Any, scenario: int | None = None) -> Any:
         return value if value.ndim else float(value)
 
     if isinstance(form, Mapping):
-        return {key: x if key in NAMING_KEYS else certain(x) for key, x in form.items()}
+        return {key: certain(x) for key, x in form.items()}
     if not is_frame(form):
         return np.frompyfunc(certain, 1, 1)(object_array(form))
     if hasattr(form, "map"):  # pandas
