@@ -98,6 +98,10 @@ def test_parts_of_dates(zone: str) -> None:
     for part in ("month", "day", "hour"):
         np.testing.assert_array_equal(found[f"t_{part}"], getattr(moments, part))
     np.testing.assert_array_equal(found["t_weekday"], moments.day_of_week + 1)
+    assert merged.inputs == ["t_month", "t_day", "t_weekday", "t_hour", "c"]
+    np.testing.assert_array_equal(
+        merged.by_column(np.arange(10.0).reshape(2, 5)), [[6, 4], [26, 9]]
+    )
 
 
 def test_numbers_as_categories() -> None:

@@ -407,6 +407,9 @@ def test_what_is_unknown_is_said():
 
 
 def test_words():
+    priced = Costs.resolve({"fn": "amount", "fp": 1}, classes=[0, 1], X=X2).summary
+    for summary in (priced, pickle.loads(pickle.dumps(priced))):
+        assert "truth is 1 costs 1.00 to 3.00, on average 2.00 (amount)" in str(summary)
     costs = Costs.resolve(FRAME, classes=CLASSES)
     assert str(Costs.resolve(MATRIX, classes=CLASSES)).splitlines()[1:] == [
         "  deciding 'ok' when the truth is 'fraud' costs 5",

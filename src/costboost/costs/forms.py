@@ -469,7 +469,7 @@ class Reader:
             form = self._called(form)
         if form is None:
             return 1.0 - np.eye(len(self.classes)), self.classes, {}
-        names = self.columns
+        names = self.classes if self.decisions is None else self.decisions
         if isinstance(form, RowCosts) and form.ndim == 3:
             given, form = form, np.asarray(form)
             if given.index is not None:
@@ -501,13 +501,14 @@ class Reader:
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
             self._refuse_shape(matrix.shape)
-        self._check_finite(matrix, names)
+        if not (np.abs(matrix) <= LARGEST).all():  # NaN is not
+            self._refuse_infinite(matrix, names)
         return (matrix.copy() if matrix.ndim == 2 else matrix), names, {}
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
         """Numbers, arrays and texts of a form, truth by decision, and the decisions."""
         if isinstance(form, Mapping):
-            coded = self._decoded(form.get("classes"))
+            coded = self._decoded(form["classes"]) if "classes" in form else self
             given = {key: x for key, x in form.items() if key != "classes"}
             cells, names = coded._short(given) if is_short(given) else coded._mapping(given)
             return cells, self._encoded(names, coded)
@@ -526,10 +527,8 @@ class Reader:
             self._refuse_shape(cells.shape)
         return cells, self.columns
 
-    def _decoded(self, classes: Iterable[Any] | None) -> Reader:
+    def _decoded(self, classes: Iterable[Any]) -> Reader:
         """The reader of costs by label, where the labels may have become codes."""
-        if classes is None:
-            return self
         # As scikit-learn's encoders do it: the code is the place among the sorted labels.
         # All of them must be there: one class against the rest has the codes 0 and 1, too.
         labels, known = np.unique(label_array(list(classes))), self.classes.tolist()
@@ -572,11 +571,9 @@ class Reader:
             "pass a labelled frame, or a mapping {(truth, decision): cost}."
         )
 
-    def _check_finite(self, array: Floats, decisions: AnyArray) -> None:
-        """Refuse numbers that are NaN, infinite or huge, and say where the first one stands."""
+    def _refuse_infinite(self, array: Floats, decisions: AnyArray) -> NoReturn:
+        """Say where the first number stands that is NaN, infinite or huge."""
         # ``array`` is (k, d) or (n, k, d), truth by decision, or prices of rows.
-        if (np.abs(array) <= LARGEST).all():  # NaN is not
-            return
         where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         place = f"row {where[0]}"
         is_table = array.shape[-2:] == (len(self.classes), len(decisions))
@@ -681,7 +678,8 @@ class Reader:
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
-        self._check_finite(matrix, decisions)
+        if not (np.abs(matrix) <= LARGEST).all():
+            self._refuse_infinite(matrix, decisions)
         return matrix, decisions, texts
 
     def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
@@ -761,7 +759,8 @@ class Reader:
                 f"({k}, {d}), one matrix; got {array.shape}. Take the costs from the same rows as "
                 "X; name other decisions by the columns of a frame."
             )
-        self._check_finite(array, decisions)
+        if not (np.abs(array) <= LARGEST).all():
+            self._refuse_infinite(array, decisions)
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):
