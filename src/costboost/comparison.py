@@ -52,7 +52,6 @@ from costboost.metrics import (
     critical_difference,
     friedman_test,
     holm,
-    mean_ranks,
     wilcoxon_test,
 )
 from costboost.metrics.statistics import corrected_t_interval
@@ -651,9 +650,8 @@ class Comparison:
 
     def ranks(self) -> pd.Series:
         """Mean rank of each method that finished everything, 1 = best."""
-        table = self.scores().dropna(axis=1)
-        values = [1.0] if table.shape[1] == 1 else mean_ranks(table, lower_is_better=False)
-        return as_frame({"rank": values}, OWNER).set_index(table.columns)["rank"].sort_values()
+        ranks = self.scores().dropna(axis=1).rank(axis=1, ascending=False)
+        return ranks.mean().rename("rank").sort_values()
 
     @property
     def best(self) -> str:
@@ -745,8 +743,8 @@ class Comparison:
                 "lost": (gap < -TIE).sum(), "difference": gap.mean(),
                 "better": (sure & (gap > 0)).sum(), "worse": (sure & (gap < 0)).sum(), "p": p,
             }  # fmt: skip
-        counts = dict.fromkeys(("won", "tied", "lost", "better", "worse"), int)
-        frame = as_frame(lines, OWNER).T.astype(counts if lines else {})
+        frame = as_frame(list(lines.values()), OWNER)
+        frame.index = list(lines)
         return frame.assign(p_holm=holm(frame["p"])) if lines else frame
 
     def standings(self) -> list[Standing]:
