@@ -883,23 +883,20 @@ def silent_workers(
     """Workers that are silent or stuck for so many seconds, and what is wrong with each."""
     # `signs` keeps the last sign of life of each worker, and when it changed by the clock of this
     # process: clocks of other machines do not matter.
-
-    def is_old(worker: str, kind: str, sign: Any) -> bool:
-        if signs.get((worker, kind), (None, now))[0] != sign:
-            signs[worker, kind] = sign, now
-        return bool(now - signs[worker, kind][1] > seconds)
-
-    silent = {a for a, worker in workers.items() if is_old(a, "seen", worker["last_seen"])}
-    # A worker whose memory is nearly full is paused: what it does goes on, but nothing begins. It
-    # is stuck if it does nothing. One that is stuck holds up a training that needs it, and all else
-    # only if the others are stuck too.
-    stuck = set()
+    silent: set[str] = set()
+    stuck: set[str] = set()
     for address, worker in workers.items():
+        # A worker whose memory is nearly full is paused: what it does goes on, but nothing begins.
+        # It is stuck if it does nothing.
         counts = worker.get("metrics", {}).get("task_counts", {})
         is_busy = counts.get("executing") or counts.get("long-running")
-        is_idle = worker.get("status") == "paused" and not is_busy
-        if is_old(address, "idle", "idle" if is_idle else now):
-            stuck.add(address)
+        is_stuck = worker.get("status") == "paused" and not is_busy
+        sign = "stuck" if is_stuck else worker["last_seen"]
+        if signs.get(address, (None, now))[0] != sign:
+            signs[address] = sign, now
+        if now - signs[address][1] > seconds:
+            (stuck if is_stuck else silent).add(address)
+    # One that is stuck holds up a training that needs it, and all else only if the others are, too.
     if not stuck & needed and stuck != set(workers):
         stuck = set()
     return {
