@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import multiprocessing
 import os
 
@@ -14,7 +15,7 @@ from cli.conftest import run
 from costboost import CostBoostClassifier
 from costboost.serve import Settings
 from costboost.serve.app import create_app
-from costboost.serve.logs import AuditLog
+from costboost.serve.logs import AuditLog, JsonFormatter, Sparse
 from costboost.serve.scoring import Service
 from serve.models import (
     CSV,
@@ -51,6 +52,29 @@ def test_access_log(capsys):
     assert second["request"] == other.headers["x-request-id"] and len(second["request"]) == 16
 
 
+def test_log_lines_in_json_name_the_request():
+    client, found = client_of("review"), []
+
+    def broken(*_):
+        raise RuntimeError("broken")
+
+    client.app.service.answer = broken
+    handler = logging.Handler()
+    handler.emit = lambda record: found.append(JsonFormatter().format(record))
+    handler.addFilter(Sparse())
+    logger = logging.getLogger("costboost.serve")
+    logger.addHandler(handler)
+    try:
+        for _ in range(30):
+            assert client.decide(body(), headers={"x-request-id": "r7"}).status_code == 500
+    finally:
+        logger.removeHandler(handler)
+    assert len(found) == 10  # a minute
+    line = json.loads(found[0])
+    assert (line["level"], line["request"]) == ("ERROR", "r7")
+    assert "RuntimeError" in line["traceback"]
+
+
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_every_decision_has_its_line(tmp_path, with_rows):
     path, model = tmp_path / "audit.jsonl", model_of("review")
@@ -78,9 +102,8 @@ def test_the_monitor_reads_the_lines(tmp_path):
     path, log, old = tmp_path / "m.costboost", tmp_path / "audit.jsonl", tmp_path / "old.csv"
     model.save(path)
     fraud_frame(300, 3)[0].to_csv(old, index=False)
-    client = client_of("review", audit=log, audit_rows=True)
+    client = client_of("review", audit=log, audit_rows=True, audit_bytes=60_000)
     client.decide(body(150))
-    log.rename(tmp_path / "audit.1.jsonl")  # as logrotate does
     client.decide(body(150))
     assert sorted(one.name for one in tmp_path.glob("audit*")) == ["audit.1.jsonl", "audit.jsonl"]
     arguments = ("monitor", path, str(tmp_path / "audit*.jsonl"), "--reference", old, "--json")
@@ -108,14 +131,12 @@ def test_columns_that_an_audit_log_would_hide(tmp_path):
 
 
 def _append(path, name):
-    log = AuditLog(path)
+    log = AuditLog(path, 20_000)
     for k in range(400):
         log.write(json.dumps({"name": name, "k": k}).encode() + b"\n")
-        if name == "a" and k % 100 == 50:  # as logrotate does
-            path.rename(path.with_name(f"audit.{k}.jsonl"))
 
 
-def test_processes_share_a_log(tmp_path):
+def test_processes_share_a_bounded_log(tmp_path):
     path = tmp_path / "audit.jsonl"
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_append, args=(path, name)) for name in "ab"]
@@ -124,7 +145,10 @@ def test_processes_share_a_log(tmp_path):
     for one in writers:
         one.join(60)
         assert one.exitcode == 0
-    files = list(tmp_path.glob("audit*.jsonl"))
+    files = sorted(tmp_path.glob("audit*.jsonl"))
     found = [line for file in files for line in lines_of(file)]  # every line is whole
-    assert len(files) == 5 and len(found) == 800
     assert {(one["name"], one["k"]) for one in found} == {(x, k) for x in "ab" for k in range(400)}
+    assert all(file.stat().st_size < 20_100 for file in files)
+    for _ in range(12):
+        _append(path, "c")
+    assert len(list(tmp_path.glob("audit*.jsonl"))) == 5

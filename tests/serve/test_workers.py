@@ -122,10 +122,13 @@ def test_connections_that_were_made_can_be_accepted_when_no_more_are():
 
 
 def test_unfinished_connections(tmp_path):
-    """Clients that never finish a request are closed; nonsense fills no log."""
+    """Clients that never finish a request keep nobody else out, and fill no log."""
     path = tmp_path / "fraud.costboost"
     model_of("review").save(path)
-    before = "import costboost.serve.workers as w; w._HEAD_SECONDS = 3.0;"
+    before = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
+        "import costboost.serve.workers as w; w._HEAD_SECONDS = 3.0;"
+    )
     log = []
     with server(path, before=before, log=log) as (process, port):
         wait_until(lambda: ask_once(port, "/health")[0] == 200)
@@ -138,7 +141,15 @@ def test_unfinished_connections(tmp_path):
         assert first.recv(100) == b""
         assert time.monotonic() - started < 10
         first.close()
-        for _ in range(3):  # nonsense is answered, and fills no log
+        half = []
+        for _ in range(300):
+            half.append(socket.create_connection(("127.0.0.1", port), timeout=30))
+            half[-1].sendall(b"GET /health HTTP/1.1\r\nHost: loc")
+        for _ in range(5):
+            assert ask_once(port, "/health")[0] == 200
+        for one in half:
+            one.close()
+        for _ in range(100):  # nonsense is answered, and logged a few times
             with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
                 one.sendall(b"nonsense\r\n\r\n")
                 assert b"400" in one.recv(1000)
@@ -153,7 +164,7 @@ def test_unfinished_connections(tmp_path):
             assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
-    assert not log
+    assert 0 < len(log) < 50, log
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found by /proc")
@@ -165,8 +176,7 @@ def test_workers_outlive_bad_files_and_end_with_their_supervisor(tmp_path):
     link = tmp_path / "now.costboost"
     link.symlink_to(names[0])
 
-    log = []
-    with server(link, "--workers", "2", log=log) as (process, port):
+    with server(link, "--workers", "2") as (process, port):
 
         def models():
             with suppress(OSError, http.client.HTTPException):
@@ -182,28 +192,18 @@ def test_workers_outlive_bad_files_and_end_with_their_supervisor(tmp_path):
                     found |= {child.pid} if "spawn_main" in " ".join(child.cmdline()) else set()
             return found
 
-        def reloads():
-            found = re.search(
-                r"reloads_total.*done.* (\S+)", ask_once(port, "/metrics")[1].decode()
-            )
-            return float(found[1]) if found else 0.0
-
         wait_until(lambda: len(workers()) == 2 and models() == {one})
         link.unlink()
         link.symlink_to(names[1])
         process.send_signal(signal.SIGHUP)
-        wait_until(lambda: reloads() == 2 and models() == {two})
-        good, first = names[1].read_bytes(), min(workers())
-        names[1].write_bytes(good[:1000])
-        os.kill(first, signal.SIGKILL)  # the next one cannot start, the other one answers
-        wait_until(lambda: any("could not start" in line for line in log), 120)
-        wait_until(lambda: len(workers()) == 1 and models() == {two})
-        names[1].write_bytes(good)
+        wait_until(lambda: models() == {two})
+        names[1].write_bytes(names[1].read_bytes()[:1000])
         process.send_signal(signal.SIGHUP)
-        wait_until(lambda: len(workers()) == 2 and reloads() == 3, 120)
-        second = min(workers())
-        os.kill(second, signal.SIGKILL)
-        wait_until(lambda: len(workers() - {second}) == 2 and models() == {two}, 120)
+        before = workers()
+        os.kill(min(before), signal.SIGKILL)
+        wait_until(lambda: len(workers() - before) == 1)
+        os.kill(max(before), signal.SIGKILL)  # the new ones must answer
+        wait_until(lambda: len(workers() - before) == 2 and models() == {two}, 120)
         last = [psutil.Process(pid) for pid in workers()]
         process.kill()
         assert psutil.wait_procs(last, 30)[1] == []

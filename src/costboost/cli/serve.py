@@ -41,10 +41,12 @@ def serve(
     threads: int = option(2, "Threads of a process for batches.", min=1, max=256),
     trust: list[str] | None = option(None, "A type inside the file that you trust; repeatable."),
     access_log: bool = option(False, "A line of JSON per request, on stdout."),
+    log_json: bool = option(False, "The log of the service is in JSON."),
     audit_log: Path | None = option(
         None, "File that gets a line of JSON per decision.", metavar="FILE"
     ),
     audit_rows: bool = option(False, "The audit log has the cells of rows, too."),
+    audit_mb: float = option(100.0, "Megabytes from which a new audit log is begun.", min=0.001),
 ) -> None:
     """Answer HTTP requests with the decisions of a model."""
     # SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.
@@ -65,8 +67,9 @@ def serve(
         model=model.absolute(), host=host, port=port, workers=workers, token=token,
         max_bytes=int(max_mb * 1024 * 1024), max_rows=max_rows, seconds=seconds, drain=drain,
         threads=threads, hosts=(*LOOPBACK_NAMES, *names) if is_loopback(host) else names,
-        trusted=tuple(trust or ()), access_log=access_log,
+        trusted=tuple(trust or ()), access_log=access_log, log_json=log_json,
         audit=audit_log and audit_log.absolute(), audit_rows=audit_rows,
+        audit_bytes=int(audit_mb * 1024 * 1024),
     )  # fmt: skip
     if not settings.model.is_file():
         raise ValueError(

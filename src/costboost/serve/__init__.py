@@ -45,11 +45,15 @@ class Settings:
         Types inside the model file that the user trusts, as in `costboost.load`.
     access_log : bool
         Whether to write a line of JSON per request to the standard output.
+    log_json : bool
+        Whether the log of the service is in JSON, too.
     audit : Path or None
         File that gets a line of JSON per decision: time, request, model, decision, probabilities
         and expected costs, by the names that ``costboost predict`` gives them.
     audit_rows : bool
         Whether the cells of the row are in it, too.
+    audit_bytes : int
+        Size from which on a new file is begun; four older ones are kept.
     """
 
     model: Path
@@ -65,8 +69,10 @@ class Settings:
     hosts: tuple[str, ...] = LOOPBACK_NAMES
     trusted: tuple[str, ...] = ()
     access_log: bool = False
+    log_json: bool = False
     audit: Path | None = None
     audit_rows: bool = False
+    audit_bytes: int = 100 * 1024 * 1024
 
 
 def is_loopback(host: str) -> bool:

@@ -196,7 +196,7 @@ class Application:
         self.service = self._load()
         self._audit: AuditLog | None = None
         if settings.audit is not None:
-            self._audit = AuditLog(settings.audit)
+            self._audit = AuditLog(settings.audit, settings.audit_bytes)
         self.metrics.loaded.set(self.service.loaded_at)
         self.is_draining = False
         self._loading = threading.Lock()
@@ -247,7 +247,7 @@ class Application:
                 answer = _refusal(error)
             await answer(scope, receive, counted)
         except Exception:
-            log.exception("Request %s to %s failed.", name, path)
+            log.exception("Request %s to %s failed.", name, path, extra={"request": name})
             if not status:
                 failed = _refusal(RequestError(500, "The service failed; its log says why."))
                 await failed(scope, receive, counted)
@@ -414,6 +414,8 @@ class Metrics:
         self.cost = made(Gauge, "expected_cost_sum", text, "decision", **summed)
         text = "Expected saving against the runner-up, added up."
         self.saving = made(Gauge, "saving_sum", text, **summed)
+        text = "Rows with costs a million times those of the model; no sum has them."
+        self.unusual = made(Counter, "unusual_rows", text)
         self.reloads = made(Counter, "reloads", "Reloads of the model file.", "result")
         text = "When the model was loaded, by the worker that did so last."
         latest = {"multiprocess_mode": "max"}
@@ -433,10 +435,13 @@ class Metrics:
             self.decisions.labels(labels[code]).inc(float(counts[code]))
         if answer.expected is None:
             return
-        sums = np.bincount(answer.codes, answer.taken, minlength=len(labels))
+        # One absurd cost would drown all others in the sums, for ever.
+        usual = np.abs(answer.expected).max(axis=1) <= service.largest_usual_cost
+        self.unusual.inc(float(len(usual) - usual.sum()))
+        sums = np.bincount(answer.codes[usual], answer.taken[usual], minlength=len(labels))
         for code in np.flatnonzero(counts):
             self.cost.labels(labels[code]).inc(float(sums[code]))
-        self.saving.inc(float(answer.saving.sum()))
+        self.saving.inc(float(answer.saving[usual].sum()))
 
     def text(self) -> bytes:
         """All metrics, of all processes."""

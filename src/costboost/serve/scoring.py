@@ -64,6 +64,8 @@ class Service:
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
+        scale = float(np.abs(model.cost_matrix_).max())
+        self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain")
         # Expressions over columns are read once, instead of at every request.
@@ -271,15 +273,10 @@ def _named(names: list[Any], values: Floats) -> list[dict[str, Any]]:
     return [dict(zip(texts, row, strict=True)) for row in values.tolist()]
 
 
-def load_service(path: Path, trusted: tuple[str, ...] = ()) -> Service:
+def load_service(path: Path, trusted: tuple[str, ...] = (), title: str | None = None) -> Service:
     """Load a model file; nothing in it is run, and pickles are refused."""
     from costboost.files import load
 
-    def fingerprint() -> str:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-
-    before, model = fingerprint(), load(path, trusted=trusted)
-    if fingerprint() != before:
-        raise ValueError("The model file was replaced while it was read. Load it again.")
-    return Service(model, before, path.stem)
+    with path.open("rb") as file:
+        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return Service(load(path, trusted=trusted), fingerprint, path.stem if title is None else title)

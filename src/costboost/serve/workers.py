@@ -1,6 +1,7 @@
 """Processes: one server that drains and reloads on signals, or several under a supervisor.
 
-What uvicorn leaves open is bounded here: the time until the head of a request is complete.
+What uvicorn leaves open is bounded here: connections, the time until the head of a request is
+complete, and lines of the log.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import logging
 import math
 import multiprocessing
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -18,37 +20,66 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costboost.serve import Settings
+from costboost.serve.logs import write_log
+
+if TYPE_CHECKING:
+    from costboost.serve.scoring import Service
 
 log = logging.getLogger("costboost.serve")
 
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
-# Connections that may wait to be accepted, and that are accepted in one turn of the loop.
+# Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
+# turns pass until one that is too many is closed.
 _BACKLOG, _AT_ONCE = 1024, 32
 
 
-class BoundedProtocol(H11Protocol):
-    """HTTP with a bound on the time until the head of a request is complete."""
+def _most_connections() -> int:
+    """So many that files remain for everything else."""
+    try:
+        import resource
+    except ImportError:
+        return 500
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1000 if files < 0 else max(8, min(1000, files - 4 * _AT_ONCE - 64))
 
-    _made_at = 0.0
+
+class BoundedProtocol(H11Protocol):
+    """HTTP with a bound on connections and on the time until the head of a request is complete."""
+
+    most = _most_connections()
     _head_by: float | None = None
+    _waits_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request."""
+        """Make room for a connection: the one that has waited longest for a request is closed."""
         super().connection_made(transport)
-        self._made_at = self.loop.time()
+        self._waits_since = self.loop.time()
         self._wait_for_head()
+        if len(self.connections) > self.most:
+            every: set[Any] = self.connections
+            waiting = [one for one in every if one.cycle is None or one.cycle.response_complete]
+            oldest = min(waiting, key=lambda one: one._waits_since)
+            every.discard(oldest)
+            oldest.transport.abort()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._waits_since = self.loop.time()
+        super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
         """Read; a head that is not complete in time ends the connection."""
@@ -126,7 +157,7 @@ class DrainingServer(uvicorn.Server):
             await loop.connect_accepted_socket(protocol, connection)
         every: set[Any] = self.server_state.connections
         while not self.force_exit and any(
-            one.cycle is None and one._made_at >= self._drain_began for one in every
+            one.cycle is None and one._waits_since >= self._drain_began for one in every
         ):
             await asyncio.sleep(0.02)  # its first request is on its way, or its time ends
         await super().shutdown(sockets)
@@ -165,14 +196,39 @@ def listen(settings: Settings) -> socket.socket:
     return found
 
 
-def _serve(settings: Settings, listener: socket.socket) -> None:
+def _loader(settings: Settings, folder: Path) -> Callable[[], Service]:
+    """Loads the model file; a worker that starts while it is faulty takes the last good one."""
+    from costboost.serve.scoring import load_service
+
+    last_good, title = folder / "last_good", settings.model.stem
+    may_take_last = True
+
+    def load() -> Service:
+        nonlocal may_take_last
+        copy = folder / f"model-{os.getpid()}"  # nobody changes it while it is read
+        try:
+            shutil.copyfile(settings.model, copy)
+            service = load_service(copy, settings.trusted, title)
+        except (OSError, ValueError) as error:
+            if not may_take_last or not last_good.exists():
+                raise
+            log.error("The model file is faulty, the last good one is taken: %s", error)
+            service = load_service(last_good, settings.trusted, title)
+        else:
+            copy.replace(last_good)
+        may_take_last = False
+        return service
+
+    return load
+
+
+def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
     """Answer in this process until a signal ends it."""
     if _HANGUP is not None:  # it waits until the server can handle it
         signal.pthread_sigmask(signal.SIG_BLOCK, {_HANGUP})
     from costboost.serve.app import create_app
-    from costboost.serve.scoring import load_service
 
-    app = create_app(settings, lambda: load_service(settings.model, settings.trusted))
+    app = create_app(settings, _loader(settings, folder))
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
@@ -180,7 +236,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
         backlog=_AT_ONCE,
         access_log=False,
         log_config=None,
-        log_level="error",  # a warning for every bad request could fill a disk
+        log_level="warning",
         server_header=False,
         lifespan="off",
         timeout_keep_alive=75,
@@ -190,9 +246,9 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     DrainingServer(config, app, settings.drain).run([listener])
 
 
-def _worker(settings: Settings, listener: socket.socket) -> None:
+def _worker(settings: Settings, listener: socket.socket, folder: Path) -> None:
     """One of several processes."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    write_log(settings.log_json)
     supervisor = multiprocessing.parent_process()
     assert supervisor is not None
 
@@ -202,14 +258,14 @@ def _worker(settings: Settings, listener: socket.socket) -> None:
 
     threading.Thread(target=follow, daemon=True).start()
     try:
-        _serve(settings, listener)
+        _serve(settings, listener, folder)
     except (ImportError, OSError, ValueError) as error:
         log.error("A worker could not start: %s", error)
         raise SystemExit(_STARTUP_FAILED) from None
 
 
-def _started(settings: Settings, listener: socket.socket) -> SpawnProcess:
-    worker = multiprocessing.get_context("spawn").Process(target=_worker, args=(settings, listener))
+def _started(*arguments: Any) -> SpawnProcess:
+    worker = multiprocessing.get_context("spawn").Process(target=_worker, args=arguments)
     # A new process inherits what is blocked: SIGHUP waits until it can handle it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
@@ -219,13 +275,14 @@ def _started(settings: Settings, listener: socket.socket) -> SpawnProcess:
     return worker
 
 
-def _supervise(settings: Settings, listener: socket.socket) -> int:
+def _supervise(settings: Settings, listener: socket.socket, folder: Path) -> int:
     """Keep several processes alive and pass signals on to them; returns the exit status."""
     pending: list[int] = []
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(each, lambda sig, _: pending.append(sig))
     is_stopping = False
-    workers = [_started(settings, listener) for _ in range(settings.workers)]
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)  # where workers count together
+    workers = [_started(settings, listener, folder) for _ in range(settings.workers)]
     while any(worker.is_alive() for worker in workers):
         time.sleep(0.05)
         sig = pending.pop(0) if pending else None
@@ -243,17 +300,16 @@ def _supervise(settings: Settings, listener: socket.socket) -> int:
             ):
                 log.error("Worker %s ended with %s; another takes its place.", worker.pid,
                           worker.exitcode)  # fmt: skip
-                workers[place] = _started(settings, listener)
+                workers[place] = _started(settings, listener, folder)
     return 0 if is_stopping else _STARTUP_FAILED
 
 
 def run(settings: Settings, listener: socket.socket | None = None) -> int:
     """Serve a model until a signal ends it."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    write_log(settings.log_json)
     own = listen(settings) if listener is None else listener
-    if settings.workers > 1:
-        with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # where workers count together
-            return _supervise(settings, own)
-    _serve(settings, own)
+    with tempfile.TemporaryDirectory(prefix="costboost-") as name:
+        if settings.workers > 1:
+            return _supervise(settings, own, Path(name))
+        _serve(settings, own, Path(name))
     return 0
