@@ -90,8 +90,10 @@ def test_parts_of_dates(zone: str) -> None:
     frame = pl.DataFrame(
         {"t": [f"{d:%Y-%m-%dT%H:%M:%S}{zone}" for d in DAYS], "c": ["a", "b"] * 100}
     )
-    first, second = look(frame[:80]), look(frame[80:].with_columns(c=pl.lit("z")))
+    parts = [frame[:80], frame[80:].with_columns(c=pl.lit("z"))]
+    first, second = map(look, parts)
     merged = Columns.learn({name: first[name].merge(second[name]) for name in first})
+    assert list(merged) == list(Columns.learn(pl.concat(parts)))
     assert merged["c"].categories == ("a", "b", "z")
     found = dict(zip(merged.inputs, merged.encode(frame).T, strict=True))
     moments = pd.to_datetime(frame["t"].to_pandas(), utc=True).dt
