@@ -81,7 +81,7 @@ class Query(NamedTuple):
     n: int
     costs: Floats | None = None  # a matrix per row, (n, k, d)
     capacity: Mapping[Any, Any] | None = None
-    explain: bool = False
+    explain: bool | None = None
 
 
 class Requests:
@@ -182,7 +182,7 @@ class Requests:
             n,
             costs,
             limits and {self._choices.get(name, name): limits[name] for name in limits},
-            bool(found.explain),
+            found.explain or None,
         )
 
     def _of_objects(self, records: list[Any]) -> dict[str, list[Any]]:

@@ -69,14 +69,13 @@ class Service:
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain")
         # Expressions over columns are read once, instead of at every request.
-        self._cells: AnyArray | None = None
+        self._cells: dict[tuple[int, ...], Any] = {}
         can_weigh = hasattr(model, "columns_") and self.has_probabilities
         if can_weigh and model.risk == "expected" and varies(model.cost_matrix):
             reader = Reader(self.classes, owner=type(model).__name__, decisions=self.decisions)
             cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
-            self._cells = np.vectorize(
-                lambda cell: Expression(cell) if isinstance(cell, str) else cell, otypes=[object]
-            )(cells)
+            for place, cell in np.ndenumerate(cells):
+                self._cells[place] = Expression(cell) if isinstance(cell, str) else cell
         # One row, so that the first request finds everything loaded and compiled. It is made up and
         # may break a rule of the costs.
         load_kernel()
@@ -106,13 +105,8 @@ class Service:
 
     def answer(self, query: Query, end: float = math.inf) -> Reply:
         """Decide the rows of a request; `end` is when work on it must stop."""
-        given = {
-            "costs": query.costs is not None,
-            "capacity": query.capacity,
-            "explain": query.explain,
-        }
-        for field in given:
-            if given[field] and not self.has_probabilities:
+        for field in ("costs", "capacity", "explain"):
+            if not self.has_probabilities and getattr(query, field) is not None:
                 raise RequestError(
                     422, "The model has learned decisions and no probabilities, so it takes "
                     f"no {field}. Leave it out.", field,
@@ -203,11 +197,10 @@ class Service:
 
     def _expressed(self, X: Any) -> Floats | None:
         """Costs of rows by expressions over columns. None: the model decides by its own."""
-        if self._cells is None:
+        if not self._cells:
             return None
-        found = np.empty((len(X), *self._cells.shape))
-        for j, d in np.ndindex(*self._cells.shape):
-            cell: Any = self._cells[j, d]
+        found = np.empty((len(X), len(self.classes), len(self.decisions)))
+        for (j, d), cell in self._cells.items():
             found[:, j, d] = cell(X, of="the request") if isinstance(cell, Expression) else cell
         return found
 
