@@ -19,7 +19,7 @@ from costboost.files import FORMAT, Limits, inspect, load, save
 from costboost.files.container import pack, read
 from costboost.files.estimators import load_part
 from costboost.files.model import contents
-from costboost.files.state import Decoder
+from costboost.files.state import Decoder, Encoder
 from costboost.trees import Trees
 from files.models import answers, fitted, make, rows, same
 from files.mutations import bomb_file, chains, forged, measured, run, shared_tables, signed, tight
@@ -259,6 +259,15 @@ def test_the_class_must_be_that_of_the_manifest(tmp_path):
         (tmp_path / "m").write_bytes(pack({**manifest, "class": name}, state, arrays))
         with pytest.raises(ModelFileError, match="holds no classifier"):
             load(tmp_path / "m")
+
+
+def test_a_part_alone_is_no_model(tmp_path):
+    part, encoder = DecisionTreeClassifier(max_depth=2).fit(*rows()), Encoder()
+    state = json.dumps(encoder.value(part, "")).encode()
+    manifest = {"class": "DecisionTreeClassifier"}
+    (tmp_path / "m").write_bytes(pack(manifest, state, b"".join(encoder.arrays)))
+    with pytest.raises(ModelFileError, match="holds no classifier"):
+        load(tmp_path / "m")
 
 
 SKLEARN = {
