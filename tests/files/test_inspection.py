@@ -43,6 +43,8 @@ def test_what_a_file_says(path):
     assert len(engines) == 2 * len(used)  # two folds
     assert found["boosters"][0]["trees"] == model.boosters_[0].num_trees()
     assert found["parameters"]["n_estimators"] == 4
+    four, _ = fitted("CostBoostClassifier, 4 classes")
+    assert inspect(save(four, path))["cost_matrix"] == four.cost_matrix_.tolist()
 
 
 def test_costs_in_words_and_types_to_trust(path):
