@@ -176,7 +176,7 @@ def snapshot_of(
         )  # fmt: skip
         codes = known.decide(proba)
     labels = {"classes": model.classes_, "decisions": known.decisions}
-    return snapshot(X, proba, np.asarray(known), y, codes=codes, **labels)
+    return snapshot(X, proba, known.matrix, y, codes=codes, **labels)
 
 
 def _columns(X: Any, n: int, owner: str) -> dict[str, AnyArray]:
