@@ -59,7 +59,7 @@ def make_aim(criterion, seed=0, n=80):
 
 def fitted_rule(bound, aim):
     """The rule in its finished form, and its training outputs."""
-    rule, outputs, _ = bound.fit(aim, 0)
+    rule, outputs = bound.fit(aim, 0)
     return bound.ensemble([rule], np.ones(1)).rules[0], outputs
 
 
@@ -74,7 +74,7 @@ def test_training_outputs_are_the_rules_predictions(learner, criterion, dtype):
     bound = bind(LEARNERS[learner], X)
     rules, outputs = [], []
     for seed in range(3):
-        rule, out, _ = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), seed)
+        rule, out = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), seed)
         rules.append(rule)
         outputs.append(out.copy())
     ensemble = bound.ensemble(rules, np.array([1.0, 0.5, 2.0]))
@@ -91,7 +91,7 @@ def test_training_outputs_are_the_rules_predictions(learner, criterion, dtype):
 def test_constant_features_give_the_best_constant(learner, criterion):
     _, aim, _ = make_aim(CRITERIA[criterion])
     X = np.ones((len(aim.targets), 2))
-    _, outputs, _ = bind(LEARNERS[learner], X).fit(aim, 0)
+    _, outputs = bind(LEARNERS[learner], X).fit(aim, 0)
     assert np.ptp(outputs) == 0
     if criterion == "least squares":
         assert outputs[0] == pytest.approx(aim.weights @ aim.targets / aim.weights.sum())
@@ -126,7 +126,7 @@ def test_missing_values_are_a_value_of_their_own(learner, criterion):
 @pytest.mark.parametrize("seed", range(5))
 def test_voting_stump_is_the_best_of_all(seed):
     X, aim, _ = make_aim(Votes(), seed)
-    _, outputs, _ = bind(Stump(), X).fit(aim, 0)
+    _, outputs = bind(Stump(), X).fit(aim, 0)
     errors = [np.sum(aim.weights[stump.predict(X) != aim.targets]) for stump in descent.stumps(X)]
     error = np.sum(aim.weights[outputs != aim.targets])
     assert error == pytest.approx(min(errors), abs=1e-12)
@@ -139,7 +139,7 @@ def test_voting_stump_is_the_best_of_all(seed):
 def test_joint_stump_is_the_best_of_all(pair, seed):
     X, aim, _ = make_aim(JointVotes(*pair), seed, n=40)
     c = np.where(aim.targets > 0, *pair)
-    _, outputs, _ = bind(Stump(), X).fit(aim, 0)
+    _, outputs = bind(Stump(), X).fit(aim, 0)
     best = descent.joint_search(X, aim.targets, c, aim.weights)[0]
     margins = c * aim.targets * outputs
     alpha, _ = descent.step_size(aim.weights, margins, c.max())
@@ -150,7 +150,7 @@ def test_joint_stump_is_the_best_of_all(pair, seed):
 def test_stumps_send_missing_values_right():
     x = np.array([0.0, 1.0, 2.0, 3.0, np.nan, np.nan])[:, None]
     targets = np.array([-1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
-    _, outputs, _ = bind(Stump(), x).fit(Aim(targets, np.full(6, 1 / 6), Votes()), 0)
+    _, outputs = bind(Stump(), x).fit(Aim(targets, np.full(6, 1 / 6), Votes()), 0)
     np.testing.assert_array_equal(outputs, targets)
 
 
@@ -159,7 +159,7 @@ def test_a_value_at_an_edge_is_on_its_left(learner):
     """No number lies between these two, so the edge is the smaller one."""
     x = np.array([1.0, np.nextafter(1.0, 2.0)])[:, None]
     targets = np.array([-1.0, 1.0])
-    rule, outputs, _ = bind(learner, x).fit(Aim(targets, np.full(2, 0.5), Votes()), 0)
+    rule, outputs = bind(learner, x).fit(Aim(targets, np.full(2, 0.5), Votes()), 0)
     np.testing.assert_array_equal(outputs, targets)
     np.testing.assert_array_equal(rule.predict(x), targets)
 
@@ -172,7 +172,7 @@ def test_a_value_at_an_edge_is_on_its_left(learner):
 def test_histograms_by_plain_loops(seed, criterion):
     _, aim, rng = make_aim(CRITERIA[criterion], seed)
     X = rng.integers(0, 4, size=(len(aim.targets), 3)).astype(float)
-    rule, outputs, _ = bind(Histogram(), X).fit(aim, 0)
+    rule, outputs = bind(Histogram(), X).fit(aim, 0)
     losses, values = [], []
     for column in X.T:
         loss, value = 0.0, np.zeros(len(X))
@@ -214,7 +214,7 @@ def test_bins_hold_equal_shares_of_the_weight_or_a_value_each():
 @pytest.mark.parametrize("seed", range(3))
 def test_line_is_weighted_least_squares(seed, shift):
     X, aim, _ = make_aim(LeastSquares(), seed)
-    rule, outputs, _ = bind(Line(), X + shift).fit(aim, 0)
+    rule, outputs = bind(Line(), X + shift).fit(aim, 0)
     w, z = aim.weights, aim.targets
     lines = [np.polyfit(x, z, 1, w=np.sqrt(w)) for x in X.T]
     fits = [np.polyval(line, x) for line, x in zip(lines, X.T, strict=True)]
@@ -234,7 +234,7 @@ def test_line_is_weighted_least_squares(seed, shift):
 def test_leaves_hold_weighted_means_or_their_signs(max_leaves, criterion):
     X, aim, _ = make_aim(criterion)
     bound = bind(Tree(max_leaves=max_leaves), X)
-    rule, outputs, _ = bound.fit(aim, 0)
+    rule, outputs = bound.fit(aim, 0)
     leaf = bound.ensemble([rule], np.array([0.5])).trees.leaves(X).ravel()
     assert 2 <= len(np.unique(leaf)) <= max_leaves
     for k in np.unique(leaf):
@@ -255,7 +255,7 @@ def test_a_tree_of_two_leaves_is_scikit_learns_stump(learner, seed):
         np.testing.assert_allclose(found, stump.predict(rows), rtol=1e-5)
     if isinstance(learner, Tree):
         X, aim, _ = make_aim(Votes(), seed)
-        _, outputs, _ = bind(learner, X).fit(aim, 0)
+        _, outputs = bind(learner, X).fit(aim, 0)
         gini = DecisionTreeClassifier(max_depth=1).fit(X, aim.targets, sample_weight=aim.weights)
         np.testing.assert_array_equal(outputs, gini.predict(X))
 
@@ -264,7 +264,7 @@ def test_a_tree_of_two_leaves_is_scikit_learns_stump(learner, seed):
 def test_log_ratios_of_a_tree_by_plain_loops(seed):
     X, aim, _ = make_aim(CRITERIA["log ratio"], seed)
     bound = bind(Tree(max_leaves=5), X)
-    rule, outputs, _ = bound.fit(aim, 0)
+    rule, outputs = bound.fit(aim, 0)
     leaf = bound.ensemble([rule], np.ones(1)).trees.leaves(X).ravel()
     w, positive = aim.weights, aim.targets > 0
     is_pure = [all(positive[leaf == k]) - all(~positive[leaf == k]) for k in range(leaf.max() + 1)]
@@ -283,7 +283,7 @@ def test_dropped_trees_leave_no_trace():
     bound = bind(Tree(max_leaves=4), X)
     rules, outputs = [], []
     for _ in range(4):
-        rule, out, _ = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), 0)
+        rule, out = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), 0)
         rules.append(rule)
         outputs.append(out)
     kept = bound.ensemble([rules[0], rules[2]], np.array([1.0, 3.0]))
@@ -296,7 +296,7 @@ def test_categories_are_split_as_sets():
     codes = rng.integers(0, 6, 300).astype(float)
     targets = np.where(np.isin(codes, [0, 2, 4]), 1.0, -1.0)
     aim = Aim(targets, np.full(300, 1 / 300), Votes())
-    _, outputs, _ = bind(Tree(max_leaves=2), codes[:, None], categorical=[0]).fit(aim, 0)
+    _, outputs = bind(Tree(max_leaves=2), codes[:, None], categorical=[0]).fit(aim, 0)
     np.testing.assert_array_equal(outputs, targets)
 
 
@@ -310,7 +310,7 @@ def test_perceptron_separates_what_a_line_separates():
     side = standard[:, 0] + standard[:, 1]
     X, side = X[np.abs(side) > 0.5], side[np.abs(side) > 0.5]
     aim = Aim(np.sign(side), np.full(len(X), 1 / len(X)), Votes())
-    rule, outputs, _ = bind(Perceptron(epochs=20), X).fit(aim, 0)
+    rule, outputs = bind(Perceptron(epochs=20), X).fit(aim, 0)
     assert np.mean(outputs == aim.targets) > 0.97
     np.testing.assert_array_equal(rule.predict(X), outputs)
 
@@ -328,7 +328,7 @@ def test_who_only_votes_says_so(criterion):
 def test_adapter_sets_the_seed_and_the_weights():
     X, aim, _ = make_aim(Votes())
     learner = DecisionTreeClassifier(max_depth=3, splitter="random")
-    _, outputs, _ = bind(SklearnLearner(learner), X).fit(aim, 5)
+    _, outputs = bind(SklearnLearner(learner), X).fit(aim, 5)
     direct = DecisionTreeClassifier(max_depth=3, splitter="random", random_state=5)
     direct.fit(X, aim.targets, sample_weight=aim.weights * len(X))
     np.testing.assert_array_equal(outputs, direct.predict(X))
@@ -338,7 +338,7 @@ def test_adapter_sets_the_seed_and_the_weights():
 def test_adapter_reads_real_values_off_probabilities():
     """The tree sees the cost-weighted rows: its odds have the costs inside."""
     X, aim, _ = make_aim(CRITERIA["log ratio"])
-    _, outputs, _ = bind(SklearnLearner(DecisionTreeClassifier(max_depth=2)), X).fit(aim, 0)
+    _, outputs = bind(SklearnLearner(DecisionTreeClassifier(max_depth=2)), X).fit(aim, 0)
     weights = aim.weights * np.where(aim.targets > 0, 3.0, 1.0)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, aim.targets, weights)
     N, P = tree.predict_proba(X).T

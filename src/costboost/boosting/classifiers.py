@@ -360,7 +360,6 @@ class BoostingClassifier(CostSensitiveClassifier):
             self.columns_.categorical,
             n_threads(self.n_jobs, X.shape[0]),
             int(rng.randint(np.iinfo(np.int32).max)),
-            None if watched is None else watched.X,
         )
         learner, scheme = self._bind(rows, problem), self._scheme(problem, rng)
         history = boost(

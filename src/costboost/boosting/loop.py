@@ -150,7 +150,7 @@ def boost(
         before = len(history.rules)
         is_over = not advance(scheme, fitted, history, number)
         if watched is not None and len(history.rules) > before:
-            scheme.add(watched.F, fitted.on(watched.X), history.votes[-1])
+            scheme.add(watched.F, fitted.rule.predict(watched.X), history.votes[-1])
         if (is_over or (t + 1) % steps == 0) and len(history.rules) > n_before:
             n_before = len(history.rules)
             if watched is not None and watched.end_round(n_before):

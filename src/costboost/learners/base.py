@@ -198,7 +198,6 @@ class Rows(NamedTuple):
     categorical: Sequence[int]  # columns that hold category codes
     n_threads: int
     seed: int
-    watched: AnyArray | None = None  # further rows that no rule is fitted to, but applied to
     k: int = 0  # number of classes, or decisions, where rules are relations over pairs
 
 
@@ -220,16 +219,8 @@ class ConstantRule:
 class Fitted(NamedTuple):
     """A weak rule and its outputs on the rows it was fitted to."""
 
-    rule: Any  # has `predict`; or a draft of a rule that `Learner.ensemble` finishes
+    rule: Any  # has `predict`; `Learner.ensemble` may replace it
     outputs: Floats
-    watched: Floats | None = None  # its outputs on watched rows, where the learner has them
-
-    def on(self, watched: AnyArray) -> Floats:
-        """The outputs on the watched rows."""
-        if self.watched is not None:
-            return self.watched
-        found: Floats = self.rule.predict(watched)
-        return found
 
 
 def constant(aim: Aim) -> Fitted:

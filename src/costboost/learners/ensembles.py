@@ -25,7 +25,6 @@ class Siblings(Learner):
 
     def prepare(self, rows: Rows) -> None:
         """Bind the first learner; the others share its rows."""
-        self._watched = rows.watched
         first = self._learner.bind(rows)
         self._learners = [first] + [first.sibling() for _ in range(self._n_scores - 1)]
 
@@ -71,11 +70,8 @@ class Pairs(Siblings):
                 fits.append(learner.fit(part, seed))
             else:  # no pair has weight: the class is not claimed
                 fits.append(Fitted(ConstantRule(-1.0), np.full(len(w), -1.0)))
-        watched = None
-        if self._watched is not None:
-            watched = claims(np.column_stack([fitted.on(self._watched) for fitted in fits]))
         outputs = claims(np.column_stack([fitted.outputs for fitted in fits]))
-        return Fitted(RelationalRule(fitted.rule for fitted in fits), outputs, watched)
+        return Fitted(RelationalRule(fitted.rule for fitted in fits), outputs)
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> PairEnsemble:
         """The finished predictor of (n, k) scores."""

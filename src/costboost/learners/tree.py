@@ -16,6 +16,7 @@ from costboost._typing import AnyArray, Floats
 from costboost.learners.base import (
     Aim,
     ConstantRule,
+    Criterion,
     Ensemble,
     Fitted,
     Learner,
@@ -95,19 +96,14 @@ class Tree(Learner):
             categorical_feature=list(rows.categorical),
             params=params,
         )
-        self._valid = None
-        if rows.watched is not None:
-            self._valid = self._data.create_valid(rows.watched, params=params)
         self._start()
 
     def _start(self) -> None:
         self._booster = lgb.Booster(self._params, self._data)
-        if self._valid is not None:
-            self._booster.add_valid(self._valid, "watched")
         # LightGBM fails to train when every feature is constant.
         features = range(self._data.num_feature())
         self._has_features = any(self._data.feature_num_bin(j) > 1 for j in features)
-        self._sums: dict[bool, Any] = {True: 0.0, False: 0.0}  # scores of training rows, of others
+        self._scores: Any = 0.0  # of the training rows
 
     def sibling(self) -> Tree:
         """A booster of its own on the same binned rows."""
@@ -117,8 +113,6 @@ class Tree(Learner):
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """Grow one tree; its outputs are the change of LightGBM's own training scores."""
-        # The rule is a draft that `ensemble` finishes: the tree's index, the criterion, and the
-        # outputs of the leaves where the criterion needs more than their means.
         if not self._has_features:
             return constant(aim)
         fit_weights = aim.criterion.fit_weights(aim.targets, aim.weights)
@@ -131,44 +125,36 @@ class Tree(Learner):
             return constant(aim)  # no split gains anything
 
         self._booster.eval_train(feval=self._take_scores)
-        means = self._means
-        watched = None
-        if self._valid is not None:
-            self._booster.eval_valid(feval=self._take_scores)
-            watched = self._means
-        index = self._booster.num_trees() - 1
+        draft = _Draft(self._booster, self._booster.num_trees() - 1, aim.criterion)
         if not aim.criterion.needs_masses:
-            seen = None if watched is None else aim.criterion.of_mean(watched)
-            return Fitted((index, aim.criterion, None), aim.criterion.of_mean(means), seen)
+            return Fitted(draft, aim.criterion.of_mean(self._means))
 
         # A row's mean names its leaf. Leaves of one mean (all pure ones) cannot be told apart by
         # it and are one cell: they answer alike.
-        leaves = _leaf_means(self._booster, index)
+        leaves = _leaf_means(self._booster, draft.index)
         order = np.argsort(leaves)
         ranked = leaves[order]
         is_border = np.diff(ranked) > 1e-9
         of_leaf = np.empty(len(leaves), dtype=np.intp)
         of_leaf[order] = np.concatenate([[0], np.cumsum(is_border)])
         borders = 0.5 * (ranked[1:] + ranked[:-1])[is_border]
-        cell = np.searchsorted(borders, means)
+        cell = np.searchsorted(borders, self._means)
         first, second = (
             np.bincount(cell, channel, minlength=of_leaf.max() + 1).astype(np.float64, copy=False)
             for channel in aim.criterion.channels(aim.targets, aim.weights)
         )
         outputs = aim.criterion.values(first, second)
-        seen = None if watched is None else outputs[np.searchsorted(borders, watched)]
-        return Fitted((index, aim.criterion, outputs[of_leaf]), outputs[cell], seen)
+        return Fitted(replace(draft, leaf_outputs=outputs[of_leaf]), outputs[cell])
 
     def _take_scores(self, scores: Floats, data: Any) -> tuple[str, float, bool]:
         # LightGBM hands out one buffer for all rounds, hence the copy.
-        is_train = data is self._data
-        self._means = scores - self._sums[is_train]  # what the last tree added
-        self._sums[is_train] = scores.copy()
+        self._means = scores - self._scores  # what the last tree added
+        self._scores = scores.copy()
         return "scores", 0.0, True
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
         """Write α·h into the leaves: the sum of the trees is the score."""
-        grown = [rule[0] for rule in rules if not isinstance(rule, ConstantRule)]
+        grown = [rule.index for rule in rules if not isinstance(rule, ConstantRule)]
         if not grown:
             return super().ensemble(rules, votes)
         trees = from_lightgbm(self._booster).picked(np.array(grown))
@@ -178,9 +164,9 @@ class Tree(Learner):
             if isinstance(rule, ConstantRule):
                 base += float(voted(vote, np.array(rule.value)))
             else:
-                _, criterion, outputs = rule
+                outputs = rule.leaf_outputs
                 if outputs is None:
-                    outputs = criterion.of_mean(means[len(tables)])
+                    outputs = rule.criterion.of_mean(means[len(tables)])
                 tables.append(outputs)
                 leaves.append(voted(vote, outputs))
         trees = replace(trees, base=np.array([base]), values=np.concatenate(leaves))
@@ -193,6 +179,30 @@ def _leaf_means(booster: lgb.Booster, index: int) -> Floats:
     text = booster.model_to_string(num_iteration=1, start_iteration=index)
     found = re.search(r"^leaf_value=(.*)$", text, flags=re.MULTILINE)
     return np.array(found.group(1).split() if found else [], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A tree that the booster has grown; `Tree.ensemble` makes a `TreeRule` of it."""
+
+    booster: lgb.Booster
+    index: int
+    criterion: Criterion
+    leaf_outputs: Floats | None = None  # where the criterion needs more than the leaf means
+
+    def predict(self, X: AnyArray) -> Floats:
+        """The outputs of the tree, (n,)."""
+        found: Any = self.booster.predict(
+            X,
+            start_iteration=self.index,
+            num_iteration=1,
+            raw_score=True,
+            pred_leaf=self.leaf_outputs is not None,
+            num_threads=self.booster.params["num_threads"],
+        )
+        if self.leaf_outputs is None:
+            return self.criterion.of_mean(found)
+        return np.asarray(self.leaf_outputs[found[:, 0]])
 
 
 @dataclass(frozen=True, repr=False)
