@@ -62,15 +62,19 @@ def test_the_best_round_is_kept(case):
 @pytest.mark.parametrize("case", ["AdaC2Classifier", "CSLogitBoostClassifier", "MCBoost tree"])
 def test_held_out_rows_are_not_trained_on(case):
     X, y = noisy(case)
+    costs = np.random.default_rng(0).uniform(1.0, 5.0, len(y))
     options = {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3}
-    clf = make(case, n_estimators=20, **options).fit(X, y)
+    clf = make(case, n_estimators=20, **options).fit(X, y, costs=costs)
     assert len(clf.evals_result_["decision"][0]["held_out"]["cost"]) >= clf.n_iter_
-    again = make(case, n_estimators=20, **options).fit(X, y)
-    np.testing.assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
+    held = _held_out(y, np.full(len(y), True), 0.3, np.random.RandomState(0), "")
+    others = np.setdiff1d(np.arange(len(y)), held)
+    alone = make(case, n_estimators=clf.n_iter_).fit(X[others], y[others], costs=costs[others])
+    np.testing.assert_allclose(clf.decision_function(X), alone.decision_function(X), atol=1e-9)
     with pytest.raises(ValueError, match=r"validation_fraction.*holds out none of"):
         make(case, early_stopping=True).fit(X[:8], y[:8])
     if case == "AdaC2Classifier":
-        packed = make(case, n_estimators=20, **options).fit(sparse.csr_matrix(X), y)
+        packed = make(case, n_estimators=20, **options)
+        packed.fit(sparse.csr_matrix(X), y, costs=costs)
         np.testing.assert_allclose(packed.decision_function(X), clf.decision_function(X))
 
 

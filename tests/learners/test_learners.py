@@ -21,7 +21,7 @@ from costboost.learners import (
     Tree,
     resolve,
 )
-from costboost.learners.base import JointVotes, LeastSquares, LogRatio, Votes
+from costboost.learners.base import ConstantRule, JointVotes, LeastSquares, LogRatio, Votes
 from costboost.learners.steps import bin_edges
 from reference import descent
 
@@ -286,9 +286,10 @@ def test_dropped_trees_leave_no_trace():
         rule, out = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), 0)
         rules.append(rule)
         outputs.append(out)
-    kept = bound.ensemble([rules[0], rules[2]], np.array([1.0, 3.0]))
-    np.testing.assert_allclose(kept.decision_function(X), outputs[0] + 3.0 * outputs[2])
-    assert len(kept.trees.roots) <= 3
+    kept = bound.ensemble([rules[0], ConstantRule(-1.0), rules[2]], np.array([1.0, 0.5, 3.0]))
+    np.testing.assert_allclose(kept.decision_function(X), outputs[0] - 0.5 + 3.0 * outputs[2])
+    np.testing.assert_allclose(list(kept.staged(X))[1], outputs[0] - 0.5)
+    assert len(kept.trees.roots) == 2
 
 
 def test_categories_are_split_as_sets():

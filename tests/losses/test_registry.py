@@ -149,6 +149,13 @@ def test_what_a_loss_declares(name):
     assert loss.formula and not loss.on_simplex
     assert loss.is_binary == isinstance(loss, BinaryLoss) != isinstance(loss, MulticlassLoss)
     assert [loss.n_scores(k) for k in (2, 3)] == ([1, 1] if loss.is_binary else [2, 3])
+    for width in (1, 3):
+        scores = np.zeros((4, width))
+        if (width == 1) == loss.is_binary:
+            assert loss.checked_scores(scores, "").shape == ((4,) if width == 1 else (4, 3))
+        else:
+            with pytest.raises(ValueError, match=rf"Somebody .* score per .*\(4, {width}\)"):
+                loss.checked_scores(scores, "Somebody")
     assert loss.carries_costs == (name != "mc")
     assert loss.has_probabilities == (loss.is_binary or name == "mc")
     assert loss.has_probabilities_at_unit_costs == (loss.has_probabilities or name == "gll")
