@@ -222,5 +222,5 @@ def test_metrics_of_large_costs_and_weights():
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -1.0], [1.0, np.nan]])
 def test_objectives_refuse_what_are_no_weights(weights):
     made = objective("mc")
-    with pytest.raises(ValueError, match="weights of the rows must be finite"):
+    with pytest.raises(ValueError, match="'sample_weight' parameter of objective must be finite"):
         made.derivatives([0, 1], np.zeros((2, 2)), np.array(weights))
