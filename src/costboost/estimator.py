@@ -12,6 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -420,6 +422,23 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         answer = self._answer(X, costs, proba=False)
         return answer.costs.decisions[answer.codes]
 
+    @available_if(lambda model: hasattr(model, "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``; -inf for a probability of 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
     def predict_cost(self, X: Any, *, costs: Any = None) -> Floats:
         """The expected cost of every decision on each row.
 
@@ -719,6 +738,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
         codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
         return None if reader.are_prices(scenarios(given).expected, codes) else costs
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What notebooks show: scikit-learn's diagram, and the costs of a fit in words."""
+        found: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in found and hasattr(self, "costs_"):
+            found["text/html"] += f"<pre>{escape(str(self.costs_))}</pre>"
+        return found
 
     # -- reports and files ----------------------------------------------------------------------
 

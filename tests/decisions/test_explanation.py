@@ -126,6 +126,9 @@ def test_notebooks_show_everything(fitted):
     ):
         html = shown._repr_html_()
         assert words in html and "<fraud>" not in html
+    html = model._repr_mimebundle_()["text/html"]
+    assert "<div" in html and "when the truth is &#x27;ok" in html and "<fraud>" not in html
+    assert "when the truth is" not in CostBoostClassifier()._repr_mimebundle_()["text/html"]
 
 
 def test_wrong_costs_of_a_classifier(fitted):

@@ -78,6 +78,8 @@ def test_attributes_of_both():
         assert model.n_classes_ == 2
         assert model.feature_importances_.shape == (3,)
         assert model.feature_importances_.argmin() == 2
+        logs = np.log(model.predict_proba(ROWS))
+        np.testing.assert_array_equal(model.predict_log_proba(ROWS), logs)
     linear = MinCostClassifier(LogisticRegression()).fit(ROWS, LABELS)
     with pytest.raises(AttributeError, match="LogisticRegression does not"):
         _ = linear.feature_importances_

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,8 @@ def explanation():
 
 
 def test_steps_of_a_row_lead_from_the_base_rate_to_the_saving(explanation):
-    shown = ExplanationDisplay.from_explanation(explanation, row=3, max_features=4)
+    model = SimpleNamespace(explain=lambda X, *, costs: explanation)
+    shown = ExplanationDisplay.from_estimator(model, None, row=3, max_features=4)
     bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in shown.bars_]
     assert bars[0] == (0.0, explanation.base[3])
     for before, after in pairwise(bars[:-1]):

@@ -22,7 +22,7 @@ _GAIN, _LOSS = PALETTE[0], PALETTE[1]
 class ExplanationDisplay(Display):
     """Bars of money: one row step by step, or the mean size over many rows.
 
-    Make it with `from_explanation` or from numbers.
+    Make it with `from_estimator`, `from_explanation` or from numbers.
 
     Parameters
     ----------
@@ -73,6 +73,28 @@ class ExplanationDisplay(Display):
         self.saving = saving
         self.title = title
         self.max_features = max_features
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, costs: Any = None, **options: Any) -> Self:
+        """Draw why a fitted classifier decides as it does.
+
+        Parameters
+        ----------
+        estimator : CostBoostClassifier
+            Fitted; any classifier with ``explain`` will do.
+        X : table of shape (n, d)
+            The rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in ``predict``.
+        **options
+            The rest as in `from_explanation`, such as ``row=3``.
+
+        Returns
+        -------
+        ExplanationDisplay
+            The display, drawn.
+        """
+        return cls.from_explanation(estimator.explain(X, costs=costs), **options)
 
     @classmethod
     def from_explanation(
