@@ -177,7 +177,9 @@ def test_batches_written_are_the_table(tmp_path: Path, ending: str) -> None:
         for start in range(0, N, 50):
             write(FRAME[start : start + 50])
         assert not path.exists()
-    assert open_source(path).read()["n"].cast(float).to_list() == FRAME["n"].to_list()
+    source = open_source(path)
+    assert source.delimiter == {"csv": ",", "tsv": "\t"}.get(ending, "")
+    assert source.read()["n"].cast(float).to_list() == FRAME["n"].to_list()
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
