@@ -111,3 +111,5 @@ def test_numbers_as_categories() -> None:
     found = Columns.learn(frame, {"x": "category"})
     assert found["x"].categories == ("4", "30", "200")
     np.testing.assert_array_equal(found.encode(frame)[:, 0], [1, 0, np.nan, 2, 0])
+    # Whole numbers are written with a decimal by columns that have missing values.
+    np.testing.assert_array_equal(found.encode({"x": ["4.0", " 30", "200.0"]})[:, 0], [0, 1, 2])
