@@ -68,7 +68,7 @@ def test_the_search_equals_brute_force_alone_and_together(windows):
     assert learner.bins.dtype == np.uint8 and learner.n_edges.max() == 15
     aims = [Aim(y, weights(seed), CRITERIA[seed % 6]) for seed in range(12)]
     for together, aim in zip(learner.fit_many(aims), aims, strict=True):
-        rule, outputs, _ = learner.fit(aim, 0)
+        rule, outputs = learner.fit(aim, 0)
         assert together.rule == rule
         assert (rule.feature, rule.edge, rule.high) == brute_force(learner, features, aim)[1:]
         np.testing.assert_array_equal(together.outputs, outputs)
