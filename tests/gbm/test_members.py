@@ -181,11 +181,16 @@ def test_members_tell_what_was_used(model):
 
 def test_refit_and_folds(fraud):
     X, y = fraud
-    refitted, folds = (make(ensemble=3, effort="fast", refit=r).fit(X, y) for r in (True, False))
+    all_of = {"effort": "fast", "subsample": 1.0, "colsample": 1.0}  # nothing is drawn
+    refitted, folds = (make(ensemble=3, refit=r, **all_of).fit(X, y) for r in (True, False))
     assert (len(refitted.boosters_), len(folds.boosters_)) == (1, 3)
     assert refitted.estimated_score_ == folds.estimated_score_
     rounds = np.mean([booster.current_iteration() for booster in folds.boosters_])
-    assert refitted.booster_.current_iteration() == max(round(1.1 * rounds), 1)
+    n = max(round(1.1 * rounds), 1)
+    assert refitted.booster_.current_iteration() == n
+    whole = make(ensemble=1, early_stopping=False, **{**all_of, "n_estimators": n}).fit(X, y)
+    scores = [model.booster_.predict(X, raw_score=True) for model in (refitted, whole)]
+    np.testing.assert_allclose(*scores)  # it has seen all rows
     assert len(make(ensemble=3, effort="fast", refit="auto").fit(X, y).boosters_) == 3
     few = make(refit="auto").fit(X, y)  # few rows: the average of the folds
     assert len(few.boosters_) == 5 * sum(member.weight > 0 for member in few.members_)
