@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import sklearn
 from scipy.special import expit, logit
+from sklearn.metrics import log_loss
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -27,7 +28,7 @@ from costboost.costs import interval, per_row, samples
 from costboost.costs.table import to_proba
 from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES
-from costboost.gbm.models import PriceTarget
+from costboost.gbm.models import PriceTarget, best_factor
 from costboost.losses import BinaryLoss
 from costboost.metrics import avoidable_cost_score
 from data import row_costs, rows
@@ -427,6 +428,29 @@ def test_scores_that_may_not_pay_are_drawn_to_the_shares_of_the_classes(k):
     assert make().fit(*rows(k)).shrinkage_ == 0  # without costs the probabilities may be wanted
     many = make(costs, ensemble=1).fit(rng.normal(size=(1200, 3)), np.tile(y, 6))
     assert many.shrinkage_ == 0
+
+
+def test_the_temperature_is_that_of_held_out_rows_by_their_weights():
+    X, y = rows()
+    weights, held = np.random.default_rng(0).uniform(0.1, 3, 300), np.arange(300) % 2 == 0
+    options = {"cv": [(~held, held)], "early_stopping": False}
+    raw, fitted = (
+        make(calibration=how, n_estimators=60, **options).fit(X, y, weights)
+        for how in (None, "temperature")
+    )
+    scores, w = logit(raw.predict_proba(X[held])[:, 1]), weights[held]
+    loss = lambda s: log_loss(y[held], expit(s), sample_weight=w)  # noqa: E731
+    expected = best_factor(scores, loss, w.sum() ** 2 / np.square(w).sum())
+    assert abs(expected - 1) > 0.01
+    assert fitted.temperature_ == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_columns_of_an_array_are_those_of_the_frame_by_their_places():
+    X, y = rows()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = make(COSTLY, columns={"a": "ignore"}).fit(frame, y)
+    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(frame))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -131,6 +131,18 @@ def test_what_hears_of_rounds_goes_one_by_one(fraud, used, what, monkeypatch, ca
         assert len(boosters) == len(set(boosters))
 
 
+def test_each_fold_has_a_seed_of_its_own(fraud, monkeypatch):
+    seeds, fit = [], MemoryRows.fit
+
+    def noted(self, kind, target, number, rounds):
+        seeds.append(rounds.seed)
+        return fit(self, kind, target, number, rounds)
+
+    monkeypatch.setattr(MemoryRows, "fit", noted)
+    make(effort="fast", refit=False, n_jobs=1).fit(fraud.X, fraud.y)
+    assert len(seeds) == len(set(seeds)) == 3
+
+
 def test_an_error_in_one_fold_ends_the_others(fraud, monkeypatch):
     ended, started = [], threading.Event()
     fit = MemoryRows.fit
