@@ -91,7 +91,7 @@ _SHRINKAGE, _SMALL_ROWS = 0.3, 1000
 _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
 # What a part of a training changes of which nobody hears.
-_QUIET: dict[str, Any] = {"decide": None, "callbacks": [], "verbose": 0}
+_QUIET: dict[str, Any] = {"decide": None, "callbacks": [], "verbose": 0, "bar": None}
 
 
 def train(
@@ -116,8 +116,9 @@ def train(
     # A truth without rows costs what it does on the rows of others.
     mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
     verbose = model.verbose if rows.is_local else 0
-    with progress_bar(verbose == 1) as bar:
-        bar.add_task("fit", total=None)
+    with progress_bar(True) if verbose == 1 else nullcontext() as bar:
+        if bar is not None:
+            bar.add_task("fit", total=None)
         training = Training(rows, model, target, decide, mine, heard, verbose, n_workers, bar)
         training.train_members(kinds)
         priced, expected = train_prices(prices, training, mean, began + limit)
@@ -544,7 +545,7 @@ class Training:
                 continue
             for numbers in range(first), range(first, n):
                 left = [kind for kind in some if kind.models or not numbers.start]
-                if self.verbose:
+                if self.bar is not None:
                     later = n * (len(kinds) - kinds.index(some[-1]) - 1)
                     to_do = len(left) * (n - numbers.start) + later
                     self.bar.update(0, total=self.bar.tasks[0].completed + to_do)
@@ -601,7 +602,7 @@ class Training:
             heard = list(self.callbacks)
             if self.verbose > 1:
                 heard.append(lambda _: print(f"{rows.owner}: {rounds}"))
-            elif self.verbose:
+            elif self.bar is not None:
                 done = self.bar.tasks[0].completed
                 heard.append(lambda told: self._show(rounds, done + told.round / told.n_rounds))
             rounds = Rounds(
@@ -620,9 +621,9 @@ class Training:
                 member=kind.name,
             )
             model, scores = rows.fit(kind, self.target, number, rounds)
-            if self.verbose == 1:
+            if self.bar is not None:
                 self._show(rounds, done + 1)
-            if self.verbose and rounds.round and self.bar.disable:
+            if self.verbose and rounds.round and (self.bar is None or self.bar.disable):
                 print(f"{rows.owner}: {rounds}, kept {model.n_rounds}")
             if (now := time.monotonic()) >= mine:
                 kind.note = "ended by time_limit"
