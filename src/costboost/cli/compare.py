@@ -231,7 +231,7 @@ def _compared(
 
 
 def _show(console: Console, found: Comparison, title: str, caption: str) -> None:
-    """The table of a comparison, and whether the cheapest way pays."""
+    """The table of a comparison, and whether the first way to decide pays."""
     standings = found.standings()
     costs, rows = [one.cost for one in standings], []
     for place, one in enumerate(standings):
