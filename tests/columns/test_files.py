@@ -165,6 +165,9 @@ def test_wide_tables_long_fields_and_ends_of_lines(tmp_path: Path) -> None:
     for end in ("\n", "\r\n"):
         path.write_bytes(f'a,b{end}1,"x, y"{end}2,z{end}'.encode())
         assert open_source(path).read().rows() == [("1", "x, y"), ("2", "z")]
+    path.write_bytes(b"a,b\r1,2\r")
+    with pytest.raises(TableError, match="end with a carriage return alone"):
+        open_source(path)
 
 
 # --- writing -----------------------------------------------------------------------------------
