@@ -44,7 +44,6 @@ SLOW = frozenset(
         "gbm/test_objectives.py::test_import_is_light",
         "gbm/test_parquet.py",
         "test_comparison.py::test_five_outsiders_on_a_file_in_under_ten_lines",
-        "test_comparison.py::test_processes_and_an_iterator_of_splits_give_the_same_rows",
         "trust/test_parts.py",
         "papers/test_loss_properties.py::test_docs_table_is_up_to_date",
         "pages/test_examples.py",

@@ -248,8 +248,9 @@ class Service:
         if with_rows:  # a column that is only passed on may be called like a field: it is left out
             columns |= {str(name): x for name, x in query.rows.items() if name not in AUDITED}
         head = {"time": stamp(time.time()), "request": request, "model": self.fingerprint}
+        begin = to_json(head)[:-1] + b","
         lines = (
-            to_json({**head, **row}, inf_nan_mode="null", fallback=str) for row in _objects(columns)
+            begin + to_json(row, inf_nan_mode="null", fallback=str)[1:] for row in _objects(columns)
         )
         return b"\n".join([*lines, b""])
 
