@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.columns import ColumnError
+from costboost.columns import ColumnError, Columns
 from costboost.costs import Costs, Expression
 from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import columns_of, varies
@@ -91,6 +91,22 @@ def test_a_missing_value_is_an_error_unless_coalesce_says_what_it_counts_as(text
 def test_rows_are_counted_as_the_caller_counts_them():
     with pytest.raises(ExpressionError, match=r"missing on 1 row of a\.csv, first on row 3\."):
         Expression("amount")(pd.DataFrame(HOLES), rows=[2, 3, 4], of="a.csv")
+    frame = pd.DataFrame(HOLES).assign(first="Ann")  # a column, not where the rows begin
+    with pytest.raises(ExpressionError, match=r"missing on 1 row of X, first on row 1\."):
+        Expression("amount")(frame)
+    rows = Columns.learn(frame[["age"]]).read(frame.assign(amount=["1", "x", "2"]), first=400)
+    with pytest.raises(ColumnError, match=r"got 'x' \(row 401\)"):
+        Expression("amount")(rows)
+
+
+def test_texts_are_compared_as_columns_are_read():
+    frame = pd.DataFrame({"version": ["1.0", "1", " 2.5 ", "NA "]})
+    for text, prices in {
+        "where(coalesce(version, 'none') == '1.0', 5, 1)": [5, 5, 1, 1],
+        "where(coalesce(version, 'NA') != ' 2.5', 5, 1)": [5, 5, 1, 5],
+        "where(coalesce(version, 'NA') == 'NA', 5, 1)": [1, 1, 1, 5],
+    }.items():
+        np.testing.assert_array_equal(Expression(text)(frame), prices)
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost.columns.columns import Column, ColumnError
-from costboost.columns.raw import open_column
+from costboost.columns.columns import Column, ColumnError, TypedRows
+from costboost.columns.raw import open_column, text_of
 from costboost.costs.labels import nearest
 
 __all__ = ["Expression", "ExpressionError"]
@@ -166,14 +166,15 @@ class Expression:
         if isinstance(X, np.ndarray) and X.ndim == 2:
             table = {f"x{j}": column for j, column in enumerate(X.T)}
         names = list(table if table is not X else getattr(X, "columns", ()))
-        values = {use: self._column(table, *use, names) for use in self._uses}
+        first = X.first if isinstance(X, TypedRows) else 0
+        values = {use: self._column(table, *use, names, first) for use in self._uses}
         with np.errstate(all="ignore"):
             result = np.asarray(self._run(values), dtype=np.float64)
         prices = np.array(np.broadcast_to(result, (len(X),)))
         wrong = ~np.isfinite(prices)
         if wrong.any():
             row = int(wrong.argmax())
-            number = row + getattr(X, "first", 0) if rows is None else rows[row]
+            number = first + row if rows is None else rows[row]
             place = f"{of}, first on row {number}"
             self._refuse(prices, wrong, row, values, place)
         return prices
@@ -220,7 +221,9 @@ class Expression:
             *((self.columns[0], row) if self.columns else ()),
         )
 
-    def _column(self, X: Any, name: str, is_text: bool, names: Sequence[Any]) -> AnyArray:
+    def _column(
+        self, X: Any, name: str, is_text: bool, names: Sequence[Any], first: int
+    ) -> AnyArray:
         if name not in names:
             shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
             has = f"has {shown}" if names else f"is a {type(X).__name__}; pass a data frame"
@@ -230,7 +233,7 @@ class Expression:
             )
         raw = open_column(X[name])
         if not is_text:
-            return Column(name, "number").values(raw, f"The expression {self.text!r}")
+            return Column(name, "number").values(raw, f"The expression {self.text!r}", first)
         if raw.kind not in ("text", "category"):
             raise ExpressionError(
                 f"The column {name!r} of the expression {self.text!r} is compared with a text, but "
@@ -381,7 +384,8 @@ class _Parser:
             return self._function(word)
         step: float | str | Use = Use(word, False)
         if kind in ("number", "text"):
-            step = float(word) if kind == "number" else word
+            # A text as columns are read, so that it equals their cells.
+            step = float(word) if kind == "number" else text_of(word) or word
         self.program.append(step)
         return _Part(kind if kind in ("number", "text") else "column", len(self.program) - 1)
 
