@@ -89,7 +89,7 @@ WRONG = {
         {"spec": "row.csv"},
         r"row\.csv.* mean .*rows\.csv",
     ),
-    "far name": ("rows.csv", b"a,b\n1,2\n", {"spec": "no.csv"}, r"There is no file .*\.csv\.$"),
+    "far name": ("a.parquet", b"", {"spec": "b.parquet"}, r"There is no file .*b\.parquet\.$"),
     "no table": ("rows.costboost", b"", {"spec": "row.csv"}, r"There is no file .*\.csv\.$"),
     "pattern": ("rows.csv", b"a\n1\n", {"spec": "*.parquet"}, "No file matches"),
     "empty folder": ("rows.costboost", b"", {"spec": "."}, "No CSV, Parquet, Arrow"),
@@ -156,7 +156,7 @@ def test_a_converted_file_outlives_forked_processes_and_fits(tmp_path: Path) -> 
     assert source.read()["b"].to_list() == ["é"]
 
 
-def test_wide_tables_long_fields_and_ends_of_lines(tmp_path: Path) -> None:
+def test_wide_tables_long_fields_empty_columns_and_ends_of_lines(tmp_path: Path) -> None:
     path, names = tmp_path / "rows.csv", [f"column_{i}" for i in range(20_000)]
     path.write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
     assert open_source(path).read().columns == names
@@ -165,6 +165,8 @@ def test_wide_tables_long_fields_and_ends_of_lines(tmp_path: Path) -> None:
     for end in ("\n", "\r\n"):
         path.write_bytes(f'a,b{end}1,"x, y"{end}2,z{end}'.encode())
         assert open_source(path).read().rows() == [("1", "x, y"), ("2", "z")]
+    path.write_text("a,b,,\n1,2,,\n")  # as spreadsheets leave columns at the end
+    assert open_source(path).read().rows() == [("1", "2", None, None)]
     path.write_bytes(b"a,b\r1,2\r")
     with pytest.raises(TableError, match="end with a carriage return alone"):
         open_source(path)

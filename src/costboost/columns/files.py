@@ -289,10 +289,12 @@ def open_source(
             "programs. Save it with line feeds; `tr '\\r' '\\n'` turns the one into the other."
         )
     source = Source(name, paths, kind, delimiter or delimiter_of(text), encoding, size)
-    # Nobody can say which of two columns of one name a cost or the target means.
-    copies = [one for one in source.columns() if one.endswith("_duplicated_0")]
-    if copies:
-        shown = ", ".join(repr(one.removesuffix("_duplicated_0")) for one in copies[:8] if one)
+    # Nobody can say which of two columns of one name a cost or the target means. Columns without a
+    # name, as spreadsheets leave them at the end, are meant by nobody.
+    end = "_duplicated_0"  # how polars calls the second one
+    twice = [one.removesuffix(end) for one in source.columns() if one.endswith(end)]
+    shown = ", ".join(repr(one) for one in twice[:8] if one)
+    if shown:
         raise TableError(f"{name} has more than one column named {shown}. Rename or remove them.")
     return source
 
@@ -312,9 +314,11 @@ def find_files(name: str) -> tuple[Path, ...]:
         what = "CSV, Parquet, Arrow or JSON lines file" if path.is_dir() else "file"
         raise TableError(f"No {what} matches {name}. Check the folder and the pattern.")
     folder = path.parent if path.parent.is_dir() else Path()
-    tables = [file.name for file in folder.iterdir() if _ending(file) in _ENDINGS]
-    near = nearest(path.name, tables, cutoff=0.8)  # their endings are alike
-    hint = f" Did you mean {folder / near[0]}?" if near else ""
+    # Without their endings, which are alike in any folder of tables.
+    tables = [file for file in folder.iterdir() if _ending(file) in _ENDINGS]
+    stems = {file.name.partition(".")[0]: file for file in tables}
+    near = nearest(path.name.partition(".")[0], stems, cutoff=0.75)
+    hint = f" Did you mean {stems[near[0]]}?" if near else ""
     raise TableError(f"There is no file {name}.{hint}")
 
 
