@@ -220,8 +220,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
                 f"{[column.name for column in columns.used]}; got {type(X).__name__}."
             )
         matrix = _located(partial(validate_data, self), X, reset=False, **checks)
-        if is_sparse(matrix):
-            return as_csr(matrix)
+        matrix = as_csr(matrix) if is_sparse(matrix) else matrix
         return matrix[:, columns.sources] if columns.columns else matrix
 
     def _by_name(self, X: Any) -> RawTable:

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.metrics import log_loss
 from sklearn.model_selection import (
@@ -450,7 +451,8 @@ def test_columns_of_an_array_are_those_of_the_frame_by_their_places():
     X, y = rows()
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = make(COSTLY, columns={"a": "ignore"}).fit(frame, y)
-    np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(frame))
+    for same in (X, sparse.csr_matrix(X)):
+        np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(frame))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
