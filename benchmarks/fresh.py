@@ -2,8 +2,7 @@
 
 Rows are refused if they lack commit, versions or load, if their source was edited, if their commit
 is not part of the history, or if a **Numbers** entry of the changelog that concerns them is
-younger. `OLD` lists the files that are still to be measured again: take a line out when a file is
-new.
+younger.
 """
 
 from __future__ import annotations
@@ -31,12 +30,6 @@ CONCERNED = {
     "hidden_costs": r"not told the costs",
     "fair": {"CostBoost": r"CostBoostClassifier|estimated_score_", "": r"early_stopping|vote"},
     "decisions_promises": r"Monitor|cost_guarantee",
-}
-
-OLD = {
-    "multiclass_speed": "measured by 0.1.0 with edited source",
-    "out_of_core": "measured by 0.1.0 with edited source",
-    "speed": "measured by 0.1.0, no load",
 }
 
 # No benchmark fits `CostBoostClassifier` with weights of rows, so such entries concern none.

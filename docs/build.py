@@ -23,6 +23,7 @@ NAMES = (
     "gain",
     "effort",
     "walk",
+    "serve",
     "losses",
     "scale",
     "papers",

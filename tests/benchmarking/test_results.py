@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.fresh import CONCERNED, OLD, RESULTS, ROOT, commit_faults, faults, git, read
+from benchmarks.fresh import CONCERNED, RESULTS, ROOT, commit_faults, faults, git, read
 
 from costboost_papers.pages import read_runs
 
@@ -18,14 +18,7 @@ if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
 @pytest.mark.parametrize("name", FILES)
 def test_results_are_as_new_as_the_code(name):
     found = faults(read(name), CONCERNED.get(name))
-    if name in OLD:
-        assert found, f"{name} is new: take it off the list of old files"
-    else:
-        assert not found, f"{name}: {found}. Measure it again, or name it in OLD with the reason."
-
-
-def test_the_list_of_old_files_is_true():
-    assert set(OLD) <= set(FILES)
+    assert not found, f"{name}: {found}. Measure it again."
 
 
 def test_what_is_refused():
