@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from costboost import CostBoostClassifier
+from costboost._words import number
 from costboost.metrics import total_cost
 from costboost.report import make_case, report_data
 from costboost.report.headline import headline
@@ -151,9 +152,11 @@ def test_curves_are_what_the_decisions_cost(case, reports):
         others = np.delete(np.arange(case.d), case.idle)
         act = others[case.expected()[:, others].argmin(axis=1)]
         risk = case.proba[:, case.right != case.idle].sum(axis=1)
-        for t, cost in [*zip(curve["thresholds"], curve["costs"], strict=True)][::17]:
+        pairs = [*zip(curve["thresholds"], curve["costs"], strict=True)]
+        for t, cost in pairs[::17]:
+            assert float(number(t)) == t  # what is shown can be tried
             assert paid(case, np.where(risk >= t, act, case.idle)) == pytest.approx(cost)
-        assert curve["best"] == min(zip(curve["thresholds"], curve["costs"], strict=True), key=LAST)
+        assert curve["best"] == min(pairs, key=LAST)
     for curve in report.capacities:
         limited = curve["decision"]
         assert curve["wanted"] == pytest.approx(case.operating_point().counts[limited])

@@ -47,7 +47,9 @@ def thresholds(case: Case) -> dict[str, Any] | None:
     """Total cost if rows whose risk is at least a threshold are acted on; None without a risk."""
     if case.idle is None or not len(case.risky):
         return None
-    order, marks = np.argsort(case.risk, kind="stable"), np.append(np.unique(case.risk), np.inf)
+    # Rounded, so that the threshold that the page shows costs what it says.
+    marks = np.unique([0.0, np.inf, *(float(f"{p:.4g}") for p in np.unique(case.risk))])
+    order = np.argsort(case.risk, kind="stable")
     place = np.searchsorted(case.risk[order], marks)  # rows below each threshold
     act, _ = cheapest_other(case.expected(), case.idle)
     below, above = (np.append(0.0, case.spent(e)[order].cumsum()) for e in (case.idle, act))
