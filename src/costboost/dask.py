@@ -881,21 +881,22 @@ def silent_workers(
     workers: Mapping[str, Any], needed: set[str], signs: dict[Any, Any], now: float, seconds: float
 ) -> dict[str, str]:
     """Workers that are silent or stuck for so many seconds, and what is wrong with each."""
-    # `signs` keeps the last sign of life of each worker, and when it changed by the clock of this
+    # `signs` keeps signs of life of each worker, and when they changed by the clock of this
     # process: clocks of other machines do not matter.
-    silent: set[str] = set()
-    stuck: set[str] = set()
+    found: dict[str, set[str]] = {"silent": set(), "stuck": set()}
     for address, worker in workers.items():
         # A worker whose memory is nearly full is paused: what it does goes on, but nothing begins.
         # It is stuck if it does nothing.
         counts = worker.get("metrics", {}).get("task_counts", {})
         is_busy = counts.get("executing") or counts.get("long-running")
         is_stuck = worker.get("status") == "paused" and not is_busy
-        sign = "stuck" if is_stuck else worker["last_seen"]
-        if signs.get(address, (None, now))[0] != sign:
-            signs[address] = sign, now
-        if now - signs[address][1] > seconds:
-            (stuck if is_stuck else silent).add(address)
+        lives = {"silent": worker["last_seen"], "stuck": "stuck" if is_stuck else now}
+        for kind, sign in lives.items():
+            if signs.get((address, kind), (None, now))[0] != sign:
+                signs[address, kind] = sign, now
+            if now - signs[address, kind][1] > seconds:
+                found[kind].add(address)
+    silent, stuck = found.values()
     # One that is stuck holds up a training that needs it, and all else only if the others are, too.
     if not stuck & needed and stuck != set(workers):
         stuck = set()

@@ -427,6 +427,8 @@ def test_workers_that_are_silent_or_have_no_memory():
     assert silent({"a": full}) == stuck  # all of them are
     assert silent({"a": full, "b": well}) == silent({"a": full, "b": well}, needed="b") == {}
     assert silent({"a": ("paused", 1, True)}, needed="a") == {}  # it works
+    # Whoever no longer answers may have been paused before.
+    assert silent({"a": ("paused", 0, False), "b": well}) == {"a": "does not answer"}
 
 
 def test_without_a_client(fraud, monkeypatch):
