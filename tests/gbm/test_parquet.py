@@ -219,6 +219,9 @@ def test_too_little_room_is_an_error_before_anything_is_written(tmp_path, monkey
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("usage", (), {"free": 1000}))
     with pytest.raises(OSError, match=r"writes up to 1 MB.*costboost-parquet-\*.*TMPDIR"):
         small().fit_parquet(written(tmp_path, table()), "label")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(OSError, match=r"0 MB free.*TMPDIR"):
+        small().fit_parquet(tmp_path, "label")
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -277,7 +280,7 @@ def changed(**columns):
             "sample_weight.*finite.*row 0 is row 400 of the files",
         ),
         (changed(w=0), {"sample_weight": "w"}, "zero on all rows"),
-        (lambda f: f, {"costs": "city"}, "Paris|Oslo|Bern"),
+        (lambda f: f, {"costs": "city"}, "'city' must hold numbers.*(Paris|Oslo|Bern)"),
     ],
 )
 def test_errors_of_tables(tmp_path, change, arguments, says):

@@ -162,12 +162,16 @@ class ParquetFiles:
     def batch_costs(self, costs: Any, table: Any) -> Any:
         """The costs of a batch, as `fit` and `predict` take them."""
         if isinstance(costs, str):
-            return _numbers(table[costs])
+            return _numbers(table, costs)
         return costs(table.select(self.columns).to_pandas()) if callable(costs) else costs
 
 
-def _numbers(column: Any) -> AnyArray:
-    return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
+def _numbers(table: Any, name: str) -> AnyArray:
+    try:
+        numbers = table[name].cast("float64", safe=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"The column {name!r} must hold numbers. {error}.") from error
+    return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
 @contextmanager
@@ -267,7 +271,7 @@ class ParquetSource(StreamedRows):
                 X = table.select(self.names).to_pandas() if self.shows_features else rows
                 costs = self.model._price(given, X, codes)
                 if self.weight is not None:
-                    weights = _numbers(table[self.weight])
+                    weights = _numbers(table, self.weight)
                     if weights.any():  # a batch may weigh nothing, all together may not
                         checked_weights(weights, len(codes), self.files.owner)
             matrix = in_single(rows.matrix()).astype(np.float32) if features else None
@@ -363,9 +367,9 @@ def _check_supported(model: Any, owner: str) -> None:
 
 
 def _check_room(n_bytes: int, owner: str) -> None:
-    """Raise an error if the temporary folder is too small: XGBoost would end the process."""
+    """Refuse a temporary folder that is too small or gone: XGBoost would end the process."""
     parent = tempfile.gettempdir()
-    free = shutil.disk_usage(parent).free
+    free = shutil.disk_usage(parent).free if Path(parent).is_dir() else 0
     if free < n_bytes:
         raise OSError(
             errno.ENOSPC,
