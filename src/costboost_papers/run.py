@@ -255,6 +255,8 @@ def run_item(
     tasks = item.planned(options)
     store = Store(folder, item, options, docs)
     todo = _prepared(item, tasks, store)
+    if todo:
+        _write_provenance(store, tasks)
     tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
     progress(tally.found, f"{item.paper} {item.name}")
     for outcome in _outcomes(item, todo, options.mode, n_jobs):
@@ -267,6 +269,19 @@ def run_item(
         progress(1, f"{item.paper} {item.name}")
     _write_failures(store, tally.failures)
     return tally
+
+
+def _write_provenance(store: Store, tasks: Iterable[Task]) -> None:
+    """Beside the rows: commit, versions and checksums of the data of every run that added some."""
+    sums = {name: checksum(name) for name in dict.fromkeys(task.dataset for task in tasks)}
+    record = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": store.commit,
+        "versions": versions(),
+        "data": {name: found for name, found in sums.items() if found},
+    }
+    with store.path.with_suffix(".runs.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(record) + "\n")
 
 
 def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:

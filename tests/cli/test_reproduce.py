@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import subprocess
 import sys
 from urllib.error import URLError
@@ -83,6 +85,18 @@ def test_wide_tables_are_cut_to_the_console():
     assert [name for block in blocks for name in block.columns[2:]] == names[2:]
     assert all(sum(16 for _ in block.columns[2:]) <= 80 - 16 for block in blocks)
     assert r"$\pm$ 5.6 $^\dagger$" in papers.latex_table(frame)
+
+
+def test_every_run_stores_commit_versions_and_checksums(tmp_path, data_dir):
+    command(
+        "cao2013", "table4", "--quick", "--estimator", "c45", "--algorithms", "AdaC2",
+        "--splits", 1, "--output", tmp_path, "--jobs", 1,
+    )  # fmt: skip
+    (line,) = (tmp_path / "quick" / "cao2013-table4.runs.jsonl").read_text().splitlines()
+    record = json.loads(line)
+    assert record["versions"].startswith("costboost ") and record["started"].endswith("Z")
+    whole = hashlib.sha256((data_dir / "pima.csv.gz").read_bytes()).hexdigest()
+    assert record["data"] == {"pima": whole[:12]} and "commit" in record
 
 
 def test_failed_tasks_fail_the_command(toy, tmp_path, monkeypatch):
