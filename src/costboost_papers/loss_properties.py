@@ -33,7 +33,7 @@ and makes the guess the uniform distribution: the laws are then those of H insid
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.losses import BinaryLoss, Loss, MulticlassLoss
 
 __all__ = [
+    "GammaPhi",
     "Verdict",
     "Witness",
     "is_c_calibrated",
@@ -89,10 +90,32 @@ class Reading:
         return z, softmax(S, axis=1) if self.loss.on_simplex else S, C[np.arange(len(z)), z]
 
 
-Kind = Literal["any", "symmetric", "unit"]
+class GammaPhi(MulticlassLoss):
+    r"""The family of Beijbom et al. (2014, Def. 4): γ(Σ_j C_zj φ(S_z − S_j)).
+
+    Guess-averse if γ increases and φ(v) < φ(0) for every v > 0 (Lemma 1). GEL has γ(v) = v and
+    φ(v) = exp(−v), GLL γ(v) = log(1 + v). Derivatives are differences: for study, not for fits.
+
+    Parameters
+    ----------
+    gamma, phi : callable
+        Functions of an array.
+    """
+
+    def __init__(self, gamma: Callable[[Floats], Floats], phi: Callable[[Floats], Floats]) -> None:
+        self.gamma = gamma
+        self.phi = phi
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row."""
+        own = np.take_along_axis(F, y[:, None], axis=1)
+        wrong = C * (np.arange(F.shape[1]) != y[:, None])
+        return self.gamma((wrong * self.phi(own - F)).sum(axis=1))
 
 
 # --- trials ---------------------------------------------------------------------------------------
+
+Kind = Literal["any", "symmetric", "unit"]
 
 
 def cost_matrices(costs: Kind, n: int, k: int, rng: np.random.Generator) -> Floats:

@@ -12,6 +12,7 @@ from scipy.special import softmax
 from costboost import losses
 from costboost.losses import GEL, GLL, MC, BinaryLoss, Ls, Lt, MulticlassLoss, PNorm
 from costboost_papers.loss_properties import (
+    GammaPhi,
     is_c_calibrated,
     is_calibrated,
     is_fisher_consistent,
@@ -133,16 +134,6 @@ def gaps(y, F, C):
     return C + F - np.take_along_axis(F, y[:, None], axis=1)
 
 
-def gamma_phi(gamma, phi):
-    """The family of Beijbom et al. (2014, Def. 4): γ(Σ_j C_zj φ(S_z − S_j))."""
-
-    def value(y, F, C):
-        own = np.take_along_axis(F, y[:, None], axis=1)
-        return gamma((C * phi(own - F)).sum(axis=1))
-
-    return Own(value)
-
-
 def test_the_gamma_phi_family():
     """Definition 4 has GEL and GLL, and Lemma 1 says which members are guess-averse."""
     rng = np.random.default_rng(0)
@@ -150,10 +141,10 @@ def test_the_gamma_phi_family():
     C = rng.random((50, 3)) * (np.arange(3) != z[:, None])
     identity, decay = (lambda v: v), (lambda v: np.exp(-v))
     for gamma, loss in ((identity, GEL()), (np.log1p, GLL())):
-        np.testing.assert_allclose(gamma_phi(gamma, decay).value(z, S, C), loss.value(z, S, C))
-    assert is_guess_averse(gamma_phi(np.log1p, lambda v: np.maximum(0.0, 1.0 - v)))
-    assert not is_guess_averse(gamma_phi(identity, lambda v: np.cosh(v - 0.5)))  # rises again
-    assert not is_guess_averse(gamma_phi(lambda v: -v, decay))
+        np.testing.assert_allclose(GammaPhi(gamma, decay).value(z, S, C), loss.value(z, S, C))
+    assert is_guess_averse(GammaPhi(np.log1p, lambda v: np.maximum(0.0, 1.0 - v)))
+    assert not is_guess_averse(GammaPhi(identity, lambda v: np.cosh(v - 0.5)))  # rises again
+    assert not is_guess_averse(GammaPhi(lambda v: -v, decay))
 
 
 SQUARES = Own(lambda y, F, C: (C * (1.0 + F) ** 2).sum(axis=1))
