@@ -31,6 +31,7 @@ COMMANDS = {
     "data": "Write an example file, or check a file before a fit.",
     "demo": "Compare costboost with the usual alternatives, in money, on built-in data.",
     "reproduce": "Run a paper's table or figure again, and print our figures beside the paper's.",
+    "cite": "Print the references of an algorithm as BibTeX.",
 }
 MODULES = {
     "explain": "costboost.cli.predict",
@@ -38,6 +39,7 @@ MODULES = {
     "inspect": "costboost.cli.report",
     "demo": "costboost.cli.compare",
     "reproduce": "costboost_papers.reproduce",
+    "cite": "costboost_papers.cite",
 }
 """Where a command is, if not in the module of its name."""
 
