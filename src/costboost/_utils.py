@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import tempfile
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -104,17 +105,10 @@ FOLDS = Constraint(
 )
 
 
-def declared_rules(cls: type) -> dict[str, Constraint]:
-    """The rules that a class and its bases declare in ``_rules``; the class itself wins."""
-    rules: dict[str, Constraint] = {}
-    for base in reversed(cls.__mro__):
-        rules |= base.__dict__.get("_rules", {})
-    return rules
-
-
 def check_parameters(estimator: Any) -> None:
     """Raise a ValueError for the first constructor argument that breaks its rule."""
-    rules = declared_rules(type(estimator))
+    # Those of the class itself win over those of its bases.
+    rules = ChainMap(*(vars(base).get("_rules", {}) for base in type(estimator).__mro__))
     for name, value in estimator.get_params(deep=False).items():
         if name in rules and not rules[name].holds(value):
             problem = f"must be {rules[name].words}. Got {value!r} instead."
