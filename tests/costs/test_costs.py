@@ -103,7 +103,8 @@ def test_three_classes_and_other_decisions():
 
 def test_a_class_without_rows_stays_a_decision():
     form = pd.DataFrame(1.0 - np.eye(3), ABC, ABC)
-    for given in (form, form[["c", "a", "b"]]):
+    pairs = {(truth, decision): 1 for truth in ABC for decision in ABC if truth != decision}
+    for given in (form, form[["c", "a", "b"]], pairs):
         costs = Costs.resolve(given, classes=["a", "c"])
         assert costs.decisions.tolist() == ABC
         same(costs.matrix, [[0, 1, 1], [1, 1, 0]])
@@ -152,6 +153,10 @@ ERRORS = {
     "polars": (pl.DataFrame({"fraud": [0, 1], "ok": [5, 0]}), "first column must hold the true"),
     "truth missing": ({("ok", "fraud"): 5, ("ok", "ok"): 0}, r"\('fraud', 'ok'\) is missing"),
     "no such truth": ({("frud", "ok"): 5, ("ok", "fraud"): 1}, r"lack \['fraud'\].*did you mean"),
+    "misspelt truth": (
+        {("fraud", "ok"): 5, ("ok", "fraud"): 1, ("frud", "fraud"): 2},
+        r"\('frud', 'ok'\) is missing. 'frud' is no class; did you mean 'fraud'\?",
+    ),
     "pair missing": ({("ok", "ok"): 1, ("fraud", "fraud"): 5}, r"\('ok', 'fraud'\) are missing"),
     "strange key": ({"fn": 5, "fpr": 1}, "unknown key 'fpr'; did you mean 'fp'"),
     "empty": ({}, r"two decisions or more"),

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -623,7 +624,8 @@ class Reader:
             )
         truths, columns = named_labels(mapping)
         codes = matched(truths, self.classes)
-        if -1 not in codes:  # pairs of the other classes are missing, and named below
+        strangers = [x for x, code in zip(truths, codes, strict=True) if code < 0]
+        if not strangers:  # pairs of the other classes are missing, and named below
             truths += [x for i, x in enumerate(self.classes.tolist()) if i not in codes]
         cells = np.empty((len(truths), len(columns)), dtype=object)
         for i, j in np.ndindex(*cells.shape):
@@ -632,11 +634,17 @@ class Reader:
         labels = self.classes.tolist(), decisions.tolist()
         lacking = [place for place in np.ndindex(*cells.shape) if cells[place] is _NOT_GIVEN]
         missing = [(labels[0][i], labels[1][j]) for i, j in lacking if labels[0][i] != labels[1][j]]
+        # A truth without rows of data is left out, but a few pairs of it are a misspelt class.
+        pairs = product(strangers, columns)
+        missing += [(t, d) for t, d in pairs if t != d and (t, d) not in mapping]
         if missing:
+            hint = ""
+            if strangers:
+                hint = f" {strangers[0]!r} is no class{nearest(strangers[0], labels[0])}"
             raise ValueError(
                 f"{self.start} must give a cost to every pair (truth, decision) of different "
-                f"labels; {listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing. "
-                "Add the pairs, or correct the labels."
+                f"labels; {listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing."
+                f"{hint} Add the pairs, or correct the labels."
             )
         for place in lacking:  # right decisions
             cells[place] = 0.0
