@@ -306,10 +306,14 @@ def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_progr
         return original(E, limits, free, *more)
 
     monkeypatch.setattr(program, "_with_free_rows", watched)
-    caught = ["review", "block"]
-    limits = [Rate(caught, given=1, at_least=0.9), Rate(caught, given=0, at_most=0.1)]
-    with pytest.raises(ValueError, match="infeasible: found no decisions"):
-        allocate(E, ACTIONS, constraints=limits, proba=p)
+    caught, likely = ["review", "block"], np.sort(p[:, 1])[::-1]
+    needed = np.searchsorted(likely.cumsum(), 0.5 * likely.sum())  # to catch half of the frauds
+    for limits in (
+        [Rate(caught, given=1, at_least=0.9), Rate(caught, given=0, at_most=0.1)],
+        [Rate(caught, given=1, at_least=0.5), Budget(caught, 0.995 * needed, amount=1.0)],
+    ):
+        with pytest.raises(ValueError, match="infeasible: found no decisions"):
+            allocate(E, ACTIONS, constraints=limits, proba=p)
     assert max(solved) < 20_000
 
 

@@ -62,6 +62,8 @@ def solve(expected: Floats, limits: Limits) -> Solution | None:
     if start is None and _is_proof(expected, limits, _climbed(costs, part, zeros)):
         return None
     prices = _climbed(expected, limits, zeros if start is None else start[2])
+    if _is_proof(expected, limits, prices):
+        return None
     size = _ROWS
     while size < n:
         penalised = _penalised(expected, limits, prices)
@@ -119,11 +121,11 @@ def _climbed(expected: Floats, limits: Limits, prices: Floats) -> Floats:
 
 def _is_proof(expected: Floats, limits: Limits, prices: Floats) -> bool:
     """Whether the prices prove that no decisions are within the limits."""
-    # Such decisions would cost more than any decisions do. (Where the limits can be met, prices
-    # are bounded; where they cannot, the dual function has no end.)
-    regret = _regret(expected)
-    most = regret.max(axis=1).sum() + np.abs(prices) @ limits.slack
-    return bool(dual_bound(regret, limits, prices) > most)
+    # Where nothing costs anything, such decisions would cost more than nothing (Farkas' lemma). If
+    # limits contradict each other, the dual function has no end, and prices become such a proof.
+    free = np.zeros_like(expected)
+    rounding = len(expected) * np.abs(prices) @ limits.slack
+    return bool(dual_bound(free, limits, prices) > rounding)
 
 
 def whole_rows(expected: Floats, limits: Limits, found: Solution) -> Ints | None:
