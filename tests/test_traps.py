@@ -106,6 +106,20 @@ def test_score_needs_the_costs_of_the_fit(make):
     np.testing.assert_array_equal(given.predict(X), make(static).fit(X, y).predict(X))
 
 
+@pytest.mark.parametrize("name", ["MinCost", "LpCSB"])
+def test_a_class_that_the_training_rows_lack_is_judged(name):
+    """As in folds of sorted rows, by costs that name it; a plain array cannot say which it is."""
+    X, y = np.arange(90.0)[:, None], np.repeat(["bus", "car", "van"], 30)
+    train, names = y != "bus", ["van", "bus", "car"]
+    prices = pd.DataFrame([[0, 1, 9], [4, 0, 2], [5, 1, 0]], names, names)
+    for form in (prices, None):
+        model = MODELS[name](form).fit(X[train], y[train])
+        wanted = avoidable_cost_score(y, model.predict(X), cost_matrix=form, labels=sorted(names))
+        assert model.score(X, y) == pytest.approx(wanted)
+    with pytest.raises(ValueError, match=r"shape \(2, 2\) for the classes \['car', 'van'\]"):
+        MODELS[name](prices.to_numpy()).fit(X[train], y[train])
+
+
 # -- 3: weights in the place of costs
 
 
