@@ -287,10 +287,13 @@ def as_frame(table: Mapping[str, Any] | list[dict[str, Any]], owner: str) -> pd.
 
 
 class Framed:
-    """A result that notebooks show as its frame."""
+    """A result that notebooks show as its frame, and as text where pandas is not installed."""
 
-    def _repr_html_(self) -> str:
-        return str(self.to_frame()._repr_html_())  # type: ignore[attr-defined]
+    def _repr_html_(self) -> str | None:
+        try:
+            return str(self.to_frame()._repr_html_())  # type: ignore[attr-defined]
+        except ImportError:  # IPython would show a traceback
+            return None
 
 
 def is_missing(value: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,7 +116,7 @@ def fitted():
     return model, X, y
 
 
-def test_notebooks_show_everything(fitted):
+def test_notebooks_show_everything(fitted, monkeypatch):
     model, X, y = fitted
     for shown, words in (
         (model.members_, "weight"),
@@ -129,6 +131,9 @@ def test_notebooks_show_everything(fitted):
     html = model._repr_mimebundle_()["text/html"]
     assert "<div" in html and "when the truth is &#x27;ok" in html and "<fraud>" not in html
     assert "when the truth is" not in CostBoostClassifier()._repr_mimebundle_()["text/html"]
+    shown = model.members_, model.costs_, model.explain(X)
+    monkeypatch.setitem(sys.modules, "pandas", None)  # then their text
+    assert [one._repr_html_() for one in shown] == [None] * 3
 
 
 def test_wrong_costs_of_a_classifier(fitted):

@@ -646,7 +646,7 @@ class Costs:
     def __str__(self) -> str:
         return str(self.summary)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         return self.summary._repr_html_()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._utils import as_frame
+from costboost._utils import Framed, as_frame
 from costboost._words import money, span
 
 MOST_LINES = 30
@@ -17,7 +17,7 @@ MOST_LINES = 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CostSummary:
+class CostSummary(Framed):
     """What each decision costs under each truth, over the rows of a fit.
 
     ``print`` shows it in words.
@@ -83,12 +83,18 @@ class CostSummary:
             head = "costs (rows = truth, columns = decision)"
         return "\n".join([head, *lines, *filter(None, [self.without])])
 
-    def _repr_html_(self) -> str:
-        """A table for notebooks, rows = truth and columns = decision."""
+    def to_frame(self) -> Any:
+        """The costs in words, as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per truth, a column per decision.
+        """
         columns = {"truth": self.classes.tolist()}
         for d, name in enumerate(self.decisions.tolist()):
             columns[f"decide {name}"] = [self._phrase(j, d) for j in range(len(self.classes))]
-        return str(as_frame(columns, "CostSummary").to_html())
+        return as_frame(columns, "CostSummary.to_frame")
 
     def _phrase(self, j: int, d: int) -> str:
         low, mean, high = (float(table[j, d]) for table in (self.low, self.mean, self.high))

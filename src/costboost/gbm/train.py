@@ -17,7 +17,7 @@ import numpy as np
 
 from costboost._threads import blas_threads, n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, now, progress_bar
+from costboost._utils import Framed, as_frame, now, progress_bar
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.costs import Costs
 from costboost.errors import CostWarning, TimeLimitWarning
@@ -258,7 +258,7 @@ class Member(NamedTuple):
     note: str = ""
 
 
-class Members(tuple[Member, ...]):
+class Members(Framed, tuple[Member, ...]):
     """The members of a head, those that were tried and not used included; prints as a table."""
 
     __slots__ = ()
@@ -278,8 +278,9 @@ class Members(tuple[Member, ...]):
             return ""
         return "One kind of booster is used: effort='fast' would decide about as well."
 
-    def _repr_html_(self) -> str:
-        return str(as_frame([m._asdict() for m in self], "members_").to_html())
+    def to_frame(self) -> Any:
+        """A row per member, as a pandas frame."""
+        return as_frame([m._asdict() for m in self], "members_.to_frame")
 
 
 @dataclass(eq=False)
