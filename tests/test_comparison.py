@@ -25,7 +25,7 @@ from costboost import comparison
 from costboost.columns import TableError
 from costboost.comparison import compare, rank
 from costboost.costs import Costs
-from costboost.metrics import avoidable_cost_score, mean_cost, savings_score
+from costboost.metrics import avoidable_cost_score, mean_cost, mean_ranks, savings_score
 from data import blobs, row_costs, rows
 
 COSTS = {"fn": 5, "fp": 1}
@@ -64,11 +64,14 @@ def test_a_row_per_data_split_and_method_with_what_the_metrics_say(found) -> Non
 def test_tables_tests_and_pictures(found) -> None:
     table, scores = found.table(), found.scores()
     assert table.index[0] == found.best
-    assert table["rank"].sum() == pytest.approx(6)
+    np.testing.assert_allclose(found.ranks()[scores.columns], mean_ranks(-scores))
     assert set(scores.columns) == set(found.methods)
     assert found.friedman() == pytest.approx(friedmanchisquare(*scores.to_numpy().T).pvalue)
     beside = found.against("always")
     assert (beside[["won", "tied", "lost"]].sum(axis=1) == 4).all()
+    gap = scores["always"] - scores["naive"]
+    assert beside.loc["naive", "won"] == (gap > 0.001).sum() < 4
+    assert beside.loc["naive", "difference"] == pytest.approx(gap.mean())
     assert (beside["p_holm"] >= beside["p"]).all()
     duel = found.duel("naive", "always")
     np.testing.assert_allclose(duel["difference"], scores["naive"] - scores["always"])
@@ -189,7 +192,10 @@ def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkey
     compare({**FAST, "more": GaussianNB(var_smoothing=1e-3)}, data, **options)
     assert len(calls) == 1 + 4
     other = {**FAST, "naive": GaussianNB(var_smoothing=1)}
+    X, y = rows(n=90, seed=1)
+    X[-1, -1] += 1
     for changed, what in (
+        ({"data": {**data, "two": (X, y)}}, "rows"),
         ({"costs": {"fn": 6, "fp": 1}}, "costs"),
         ({"random_state": 1}, "seed, split"),
         ({"splits": StratifiedKFold(2, shuffle=True, random_state=7)}, "split"),

@@ -120,6 +120,9 @@ def test_words_frame_and_json(monitor):
     gap, p = (new.truth == 1) - new.proba[:, 1], new.proba[:, 1]
     wanted = [gap.mean(), (gap * (p - 0.5)).mean(), (new.paid - new.expected).mean()]
     assert [check.new for check in report.checks[-3:]] == pytest.approx(wanted)
+    bare = Monitor(taken(np.random.default_rng(7), 500, labels=False)).check(new)
+    assert bare.to_frame()["name"].tolist() == names[:-3]  # nothing to compare labels with
+    assert bare.realised_cost == pytest.approx(new.paid.mean())
 
 
 def test_a_snapshot_has_the_decisions_of_the_model_and_no_dates():
