@@ -105,6 +105,20 @@ def test_reload_and_drain_lose_nothing(tmp_path, workers):
     assert set(seen) == {old, new}
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of Unix")
+def test_a_signal_that_comes_too_early_waits(tmp_path):
+    path = tmp_path / "fraud.costboost"
+    model_of("review").save(path)
+    before = (  # a thread that does not block the signal, as those of other libraries
+        "import os, signal, threading, time; import costboost.serve.workers as w; load = w._loader;"
+        "threading.Thread(target=time.sleep, args=(99,), daemon=True).start();"
+        "w._loader = lambda *a: (os.kill(os.getpid(), signal.SIGHUP), load(*a))[1];"
+    )
+    with server(path, before=before) as (_, port):
+        done = b'reloads_total{result="done"} 1.0'
+        wait_until(lambda: done in ask_once(port, "/metrics")[1])
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="by Linux's packet filter")
 def test_connections_that_were_made_can_be_accepted_when_no_more_are():
     with socket.create_server(("127.0.0.1", 0)) as listener:

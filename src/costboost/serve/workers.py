@@ -224,8 +224,11 @@ def _loader(settings: Settings, folder: Path) -> Callable[[], Service]:
 
 def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
     """Answer in this process until a signal ends it."""
-    if _HANGUP is not None:  # it waits until the server can handle it
+    if _HANGUP is not None:
+        # It waits until the server can handle it: the main thread blocks it, and gets it again if a
+        # thread of another library, which does not block it, was chosen.
         signal.pthread_sigmask(signal.SIG_BLOCK, {_HANGUP})
+        signal.signal(_HANGUP, lambda sig, _: signal.raise_signal(sig))
     from costboost.serve.app import create_app
 
     app = create_app(settings, _loader(settings, folder))
