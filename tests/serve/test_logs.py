@@ -121,6 +121,14 @@ def test_no_decision_without_its_line(tmp_path, monkeypatch):
     assert (answer.status_code, "audit log" in answer.text) == (503, True)
 
 
+def test_given_columns_take_no_place_of_an_audit_log(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    row = {**body()["records"][0], "decision": "mine", "probability_ok": 7, "note": "mine"}
+    client_of("review", audit=path, audit_rows=True).decide({"records": [row]})
+    [line] = lines_of(path)
+    assert line["decision"] != "mine" and line["probability_ok"] <= 1 and line["note"] == "mine"
+
+
 def test_columns_that_an_audit_log_would_hide(tmp_path):
     X, y = fraud_frame(200)
     model = CostBoostClassifier({"fn": 9, **FRAUD}, **SMALL)

@@ -36,7 +36,7 @@ from costboost.serve import Settings
 from costboost.serve.logs import AuditLog, stamp
 from costboost.serve.page import POLICY, start_page
 from costboost.serve.requests import Query, RequestError
-from costboost.serve.scoring import AUDITED, Reply, Service
+from costboost.serve.scoring import Reply, Service
 
 log = logging.getLogger("costboost.serve")
 
@@ -208,7 +208,7 @@ class Application:
 
     def _load(self) -> Service:
         service = self._load_file()
-        hidden = AUDITED & service.requests.required.keys()
+        hidden = service.audited & service.requests.required.keys()
         if self.settings.audit_rows and hidden:
             raise ValueError(
                 f"The model has columns that are called as fields of the audit log: "
