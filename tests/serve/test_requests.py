@@ -178,6 +178,7 @@ def test_csv_names_the_field(client):
         ({"explain": "maybe"}, "explain"),
         ({"capacity": "{"}, "capacity"),
         ({"capacity": '{"call": 1}'}, "capacity"),
+        ({"capacity": '{"review": true}'}, "capacity.review"),
         ({"cutoff": "1"}, "cutoff"),
     ):
         answer = client.decide(csv_of(good()), CSV, params=options)

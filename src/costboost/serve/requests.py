@@ -148,7 +148,10 @@ class Requests:
         document: dict[str, Any] = dict(options)
         if "capacity" in options:
             document["capacity"] = _parsed(options["capacity"].encode(), 422, "capacity")
-        found = _checked(Options, document, strict=False)
+        if "explain" in options:
+            flags = {"true": True, "1": True, "false": False, "0": False}
+            document["explain"] = flags.get(options["explain"].lower(), options["explain"])
+        found = _checked(Options, document)
         # Cells as they are written: what they mean is known to the columns of the model.
         try:
             text = body.decode("utf-8-sig")
@@ -282,10 +285,10 @@ def _columns_of(model: Any) -> Columns:
     return Columns(tuple(Column(name, "other") for name in names), len(names))
 
 
-def _checked(kind: type[_Kind], document: Any, strict: bool = True) -> _Kind:
+def _checked(kind: type[_Kind], document: Any) -> _Kind:
     """The parts of a request, of the right types."""
     try:
-        return kind.model_validate(document, strict=strict)
+        return kind.model_validate(document)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
     # Of several forms, the one whose lists and objects fit furthest is the one that was meant.
