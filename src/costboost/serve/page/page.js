@@ -278,7 +278,7 @@
     if (isLimited && rows.lines.length > about.max_rows) return complain(`With limits a file may have ${about.max_rows} rows.`);
     $("decide-file").disabled = true;
     try {
-      const step = Math.min(about.max_rows, isLimited ? Infinity : 5000), answers = [];
+      const step = Math.min(about.max_rows, isLimited ? Infinity : Math.ceil(100000 / rows.used.length)), answers = [];
       let limits = null;
       for (let begin = 0; begin < rows.lines.length; begin += step) {
         $("file-name").textContent = `Deciding row ${(begin + 1).toLocaleString("en")} of ${rows.lines.length.toLocaleString("en")} …`;
