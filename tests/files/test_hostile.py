@@ -261,8 +261,10 @@ def test_the_class_must_be_that_of_the_manifest(tmp_path):
             load(tmp_path / "m")
 
 
-def test_a_part_alone_is_no_model(tmp_path):
+@pytest.mark.parametrize("more", [{}, {"save": 1}], ids=str)
+def test_a_part_alone_is_no_model(tmp_path, more):
     part, encoder = DecisionTreeClassifier(max_depth=2).fit(*rows()), Encoder()
+    vars(part).update(more)
     state = json.dumps(encoder.value(part, "")).encode()
     manifest = {"class": "DecisionTreeClassifier"}
     (tmp_path / "m").write_bytes(pack(manifest, state, b"".join(encoder.arrays)))

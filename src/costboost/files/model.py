@@ -67,7 +67,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
 def contents(model: Any) -> tuple[dict[str, Any], bytes, bytes]:
     """The manifest, the state and the arrays of a model's file."""
     name = name_of(type(model))
-    if name is None or not hasattr(model, "save"):  # parts of classifiers have no such method
+    if name is None or not hasattr(type(model), "save"):  # parts of classifiers lack this method
         remedy = " Save what its to_local() returns." if hasattr(model, "to_local") else ""
         raise ModelFileError(
             f"A model file holds a fitted classifier of costboost; got {type(model).__name__}."
@@ -120,7 +120,7 @@ def load(
     with reading(path):
         manifest, state, arrays = container.read(path, limits)
         model = Decoder(arrays, frozenset(trusted), limits).root(state)
-        if not hasattr(model, "save") or type(model).__name__ != manifest.get("class"):
+        if not hasattr(type(model), "save") or type(model).__name__ != manifest.get("class"):
             raise ModelFileError(f"The file holds no classifier {manifest.get('class')!r:.60}.")
         _check_answer(model)
         return model
