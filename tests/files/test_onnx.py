@@ -289,7 +289,7 @@ def test_parts_of_dates_are_inputs():
     made = to_onnx(model)
     assert np.array_equal(run(made, parts)["decision"], model.predict(X))
     properties = {item.key: item.value for item in made.metadata_props}
-    assert '"when_month"' in properties["dates"]
+    assert '"format": "%d/%m/%Y"' in properties["dates"] and "1 (Monday)" in properties["dates"]
 
 
 @pytest.mark.trust  # with all sets of data

@@ -38,6 +38,11 @@ _OPSETS = {"": 18, "ai.onnx.ml": 5}
 _IR_VERSION = 10
 # Names of outputs and of inner values.
 _TAKEN = ("features", "costs", "labels", "probabilities", "expected_costs", "decision")
+# How the parts of a date are computed; times that say how far from UTC they are become UTC first.
+_PARTS = {
+    "month": "1 to 12", "day": "day of the month, 1 to 31", "weekday": "1 (Monday) to 7 (Sunday)",
+    "hour": "0 to 23; 0 without a time",
+}  # fmt: skip
 
 
 def to_onnx(
@@ -52,7 +57,7 @@ def to_onnx(
     frame, it takes an input of shape (n, 1) for each column that the model or its costs use, under
     the name of the column: numbers and booleans as doubles, NaN is a missing value; categories as
     texts, others than those of the fit are missing. Parts of dates are inputs of their own
-    (``when_month``), which the property ``dates`` of the model lists. Fitted on an
+    (``when_month``); the property ``dates`` of the model says how they are computed. Fitted on an
     array, it takes ``features``, (n, d) double.
 
     Costs that are expressions over columns of numbers are worked out inside. A row whose costs are
@@ -278,7 +283,14 @@ def _metadata(model: Any) -> dict[str, Any]:
         "classes": [str(label) for label in model.classes_],
         "features": columns.inputs if known else [],
         "categories": {c.inputs[0]: list(c.categories) for c in known if c.kind == "category"},
-        "dates": {str(column.name): list(column.inputs) for column in known if column.parts},
+        "dates": {
+            str(column.name): {
+                "format": column.format or "%Y-%m-%d",
+                "inputs": {f"{column.name}_{part}": _PARTS[part] for part in column.parts},
+            }
+            for column in known
+            if column.parts
+        },
     }
     return {name: value for name, value in found.items() if value}
 
