@@ -36,11 +36,12 @@ def test_report(world: World, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     found = as_json("report", world.model, world.held_out, "-o", page, "--unit", "CHF",
                     "--segment", "payment_id", "--segment", "amount", "--segment", "country",
-                    "--time-column", "when")  # fmt: skip
+                    "--segment", "when", "--time-column", "when")  # fmt: skip
     text = page.read_text()
-    for name in ("report: fraud", "by payment_id", "by amount", "by country"):
+    for name in ("report: fraud", "by payment_id", "by amount", "by country", "by when"):
         assert f"Cost {name}" in text
-    assert len(set(re.findall(r"\d+ others", text))) == 1  # of ids, which are no numbers
+    # Of ids and dates, which are no numbers.
+    assert len(set(re.findall(r"\d+ others", text))) == 1
     fitted = as_json("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost")
     now = {rule["key"]: rule["cost"]["value"] for rule in found["ways_to_decide"]}
     for rule in fitted["held_out"]["ways_to_decide"]:

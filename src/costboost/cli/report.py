@@ -59,13 +59,15 @@ def report(
     priced = [name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f"]
     categories = [str(name) for name in X if str(X[name].dtype) == "category"]
     few = [name for name in categories if X[name].nunique() <= 20]
+    kinds = {one.name: one.kind for one in columns if one.name in X}
     out, _ = show.consoles(as_json)
     with out.status("Computing the report"):
         case, found = measure(
             model, rows, X, unit=unit,
             title=title or f"Cost report: {columns.target} in {source.name}",
             segments={
-                name: X[name] if name in X else texts(frame[name], "missing")
+                name: X[name] if kinds.get(name) in ("number", "category")
+                else texts(frame[name], "missing")  # as it is written: yes, 2026-12-31
                 for name in segment or [*priced[:1], *few[:5]]
             },
             **more,
