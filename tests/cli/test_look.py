@@ -68,7 +68,10 @@ def test_the_model_file_is_an_ordinary_one(world: World) -> None:
     found = as_json("inspect", world.model)
     assert (found["class"], found["classes"]) == ("CostBoostClassifier", ["no", "yes"])
     assert load(world.model).columns_.target == "fraud"
-    assert "constant: always CHF" in " ".join(run("inspect", world.model).stdout.split())
+    text = run("inspect", world.model).stdout
+    assert "constant: always CHF" in " ".join(text.split())
+    assert "\n  deciding 'yes' when the truth is 'no' costs 5\n" in text
+    assert not re.search(r"\d\.\d{7}", text)
     assert load(world.model).cost_matrix == {"fn": "amount+15", "fp": 5.0, "positive": "yes"}
 
 

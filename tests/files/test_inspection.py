@@ -17,6 +17,7 @@ from cli.conftest import run
 from costboost._utils import fingerprint
 from costboost.files import FORMAT, inspect, save
 from files.models import PRICES, fitted, make, rows
+from files.mutations import forged
 
 
 @pytest.fixture
@@ -68,6 +69,12 @@ def test_no_engine_is_loaded(path):
         "assert 'skops' not in sys.modules and 'onnx' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_long_manifest_is_cut_for_people(path):
+    path.write_bytes(forged(b'{"class": "x", "names": [%s1], "in": %s1%s}' % (
+        b"1, " * 50_000, b"[" * 500, b"]" * 500)))  # fmt: skip
+    assert len(run("inspect", path).stdout) < 50_000
 
 
 def test_text_of_the_file_cannot_draw(path):

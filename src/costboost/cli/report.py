@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,5 +139,8 @@ def inspect(model: Path = options.MODEL_FILE, as_json: bool = options.AS_JSON) -
     found = files.inspect(model)
     if as_json:
         show.print_json(found)
-    else:  # as Python writes it: no text of the file can draw
-        Console().print(Pretty(found, max_string=2000))
+    else:  # costs in words, the rest as Python writes it: no text of the file can draw
+        out = Console()
+        show.say(out, str(found.pop("costs", None) or "")[:10_000])
+        short = json.loads(json.dumps(found), parse_float=lambda text: float(f"{float(text):.6g}"))
+        out.print(Pretty(short, max_length=1000, max_string=2000, max_depth=8))
