@@ -129,6 +129,7 @@ class Trees:
 
     def _add_slowly(self, X: Floats, total: Floats) -> None:
         """Add all leaves to the scores, without numba: all rows and trees take a step at a time."""
+        self._check_width(X)
         node = np.tile(self.roots.astype(np.int64), len(X))
         row = np.repeat(np.arange(len(X)), len(self.roots))
         at = np.flatnonzero(node >= 0)
