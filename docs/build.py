@@ -23,7 +23,7 @@ NAMES = (
     "gain",
     "effort",
     "walk",
-    "serve",
+    "service",
     "losses",
     "scale",
     "papers",

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 NAMES = (
     *("choosing", "effort", "gain", "gallery", "notebook", "papers", "pictures", "promises"),
-    *("scale", "serve", "walk"),
+    *("scale", "service", "walk"),
 )
 MADE = {name: runpy.run_path(str(DOCS / "_pages" / f"{name}.py")) for name in NAMES}
 GAIN, PAPERS, DRAWN, GALLERY = (MADE[one] for one in ("gain", "papers", "pictures", "gallery"))

@@ -1,6 +1,6 @@
 """Write the figures of docs/serve.md: the service under load, beside a bare handler.
 
-    python docs/build.py serve
+    python docs/build.py service
 
 They follow from ``benchmarks/results/serve_load.csv`` (`make bench-serve`), and stand between
 ``<!-- measured -->`` and ``<!-- end of measured -->``.
