@@ -44,7 +44,7 @@ _DEPTH = 64
 # of a table; to ask a rule by itself.
 _VALUE, _KEYS, _FRAME, _TREE, _RULE = 400, 500, 20_000_000, 100, 10_000
 # To check a number of an array once more; to make a generator of random numbers.
-_CHECK, _RANDOM = 200, 200_000
+_CHECK, _RANDOM = 200, 400_000
 _THREADS = frozenset({"n_jobs", "n_threads", "nthread", "nthreads", "num_thread", "num_threads"})
 _MAX_THREADS = 1024
 _MAX_FEATURES = 2**21  # columns of a classifier
