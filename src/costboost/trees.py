@@ -115,7 +115,6 @@ class Trees:
 
     def scores(self, X: AnyArray, threads: int = 1) -> Floats:
         """Raw scores of rows, (n,) or (n, n_scores)."""
-        self._check_width(X)
         if is_sparse(X):
             found = self._predicted(X, raw_score=True, num_threads=threads)
             return np.asarray(found, dtype=np.float64)
