@@ -42,7 +42,7 @@ from costboost_papers.pages import read_runs
 from costboost_papers.run import source_commit
 
 PYTHON = sys.executable
-PAGES = ("choosing", "gain", "scale", "effort", "papers", "walk", "serve")
+PAGES = ("choosing", "gain", "scale", "effort", "papers", "walk", "service")
 SUMMARIES = ROOT / "docs" / "papers" / "summaries"
 # Of the held-out comparison: sets with all their rows.
 FULL = (
