@@ -210,7 +210,8 @@ def test_workers_outlive_bad_files_and_end_with_their_supervisor(tmp_path):
         link.unlink()
         link.symlink_to(names[1])
         process.send_signal(signal.SIGHUP)
-        wait_until(lambda: models() == {two})
+        both = b'reloads_total{result="done"} 2.0'  # one that was late would keep the first model
+        wait_until(lambda: models() == {two} and both in ask_once(port, "/metrics")[1])
         names[1].write_bytes(names[1].read_bytes()[:1000])
         process.send_signal(signal.SIGHUP)
         before = workers()
