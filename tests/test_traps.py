@@ -13,6 +13,7 @@ import costboost
 from costboost import (
     AdaC2Classifier,
     CostBoostClassifier,
+    CSLogitBoostClassifier,
     LpCSBClassifier,
     MinCostClassifier,
     decisions,
@@ -251,6 +252,10 @@ def test_messages_name_the_cell(make):
             call()
     with pytest.raises(ValueError, match=r"'abc'\. The first is in column 0 on row 3\."):
         make().fit(text, y)
+    missing = X.astype("Float64")
+    missing.loc[4, "a"] = None
+    with pytest.raises(ValueError, match=r"contains NaN.*in column 'a' on row 4\."):
+        CSLogitBoostClassifier().fit(missing, y)
     for weights in (["abc"] * 60, [10**400] * 60):
         with pytest.raises(ValueError, match=r"'sample_weight' parameter of \w+ must hold numbers"):
             make().fit(X, y, sample_weight=weights)

@@ -917,7 +917,9 @@ def _located(
         if "convert" in text:
             places = [place for place in np.ndindex(*table.shape) if not is_number(table[place])]
         else:
-            values = table.astype(np.float64)
+            # Nullable columns of pandas have missing values that are no floats.
+            is_pandas = hasattr(X, "iloc")
+            values = X.to_numpy(np.float64, na_value=np.nan) if is_pandas else table.astype(float)
             is_wrong = np.isinf(values) if "infinity" in text else np.isnan(values)
             places = np.argwhere(is_wrong)
         if not len(places):  # too large for single precision
