@@ -26,7 +26,7 @@ _NEAR = (20, 400)
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class LinearLimits:
     """Limits ``low <= sum_i coefficients[:, i, decision of i] <= high``, m of them."""
 
     coefficients: Floats  # (m, n, d)
@@ -49,7 +49,7 @@ class Limits:
 Solution = tuple[Ints, Ints, Floats]
 
 
-def solve(expected: Floats, limits: Limits) -> Solution | None:
+def solve(expected: Floats, limits: LinearLimits) -> Solution | None:
     """Decisions of least cost within the limits, rows possibly split; None if infeasible."""
     n = len(expected)
     every, codes = np.arange(n), np.zeros(n, dtype=np.intp)
@@ -57,7 +57,7 @@ def solve(expected: Floats, limits: Limits) -> Solution | None:
         return _with_free_rows(expected, limits, every, codes)
     sample, share = np.random.default_rng(0).choice(n, _ROWS, replace=False), _ROWS / n
     costs, zeros = expected[sample], np.zeros(len(limits.low))
-    part = Limits(limits.coefficients[:, sample], limits.low * share, limits.high * share)
+    part = LinearLimits(limits.coefficients[:, sample], limits.low * share, limits.high * share)
     start = solve(costs, part)
     if start is None and _is_proof(expected, limits, _climbed(costs, part, zeros)):
         return None
@@ -82,7 +82,7 @@ def solve(expected: Floats, limits: Limits) -> Solution | None:
     return _with_free_rows(expected, limits, every, codes)
 
 
-def dual_bound(expected: Floats, limits: Limits, prices: Floats) -> float:
+def dual_bound(expected: Floats, limits: LinearLimits, prices: Floats) -> float:
     """Lower bound of the least cost by weak duality; valid for any prices of the right sign."""
     ends = np.where(prices > 0, limits.high, limits.low)
     # A price without an end to go with comes from rounding in the solver.
@@ -91,7 +91,7 @@ def dual_bound(expected: Floats, limits: Limits, prices: Floats) -> float:
     return float(_penalised(expected, limits, real).min(axis=1).sum() - paid)
 
 
-def _climbed(expected: Floats, limits: Limits, prices: Floats) -> Floats:
+def _climbed(expected: Floats, limits: LinearLimits, prices: Floats) -> Floats:
     """Prices where the dual function of all rows is nearly largest."""
     # A sum over many rows is almost smooth. A limit with two ends has a price for each.
     m, every, unit = len(limits.low), np.arange(len(expected)), _unit(expected) * len(expected)
@@ -119,7 +119,7 @@ def _climbed(expected: Floats, limits: Limits, prices: Floats) -> Floats:
     return np.asarray(each[:m] - each[m:])
 
 
-def _is_proof(expected: Floats, limits: Limits, prices: Floats) -> bool:
+def _is_proof(expected: Floats, limits: LinearLimits, prices: Floats) -> bool:
     """Whether the prices prove that no decisions are within the limits."""
     # Where nothing costs anything, such decisions would cost more than nothing (Farkas' lemma). If
     # limits contradict each other, the dual function has no end, and prices become such a proof.
@@ -128,7 +128,7 @@ def _is_proof(expected: Floats, limits: Limits, prices: Floats) -> bool:
     return bool(dual_bound(free, limits, prices) > rounding)
 
 
-def whole_rows(expected: Floats, limits: Limits, found: Solution) -> Ints | None:
+def whole_rows(expected: Floats, limits: LinearLimits, found: Solution) -> Ints | None:
     """Decisions in whole rows near a solution that splits a few, or None if none were found."""
     codes, split, prices = found
     if not len(split):
@@ -163,7 +163,7 @@ def whole_rows(expected: Floats, limits: Limits, found: Solution) -> Ints | None
     return None
 
 
-def _penalised(expected: Floats, limits: Limits, prices: Floats) -> Floats:
+def _penalised(expected: Floats, limits: LinearLimits, prices: Floats) -> Floats:
     penalised = expected.copy()
     for coefficients, price in zip(limits.coefficients, prices, strict=True):
         if price:
@@ -171,7 +171,7 @@ def _penalised(expected: Floats, limits: Limits, prices: Floats) -> Floats:
     return penalised
 
 
-def _contradicted(expected: Floats, limits: Limits, found: Solution) -> bool:
+def _contradicted(expected: Floats, limits: LinearLimits, found: Solution) -> bool:
     """Whether the prices of the solution speak against the decision of any row."""
     codes, split, prices = found
     penalised = _penalised(expected, limits, prices)
@@ -180,7 +180,9 @@ def _contradicted(expected: Floats, limits: Limits, found: Solution) -> bool:
     return bool(wrong.any())
 
 
-def _with_free_rows(expected: Floats, limits: Limits, free: Ints, codes: Ints) -> Solution | None:
+def _with_free_rows(
+    expected: Floats, limits: LinearLimits, free: Ints, codes: Ints
+) -> Solution | None:
     """Solve for the free rows; the others keep their codes."""
     table = np.concatenate([_regret(expected[free]), *limits.coefficients[:, free]], axis=1)
     distinct, member, supply = np.unique(table, axis=0, return_inverse=True, return_counts=True)

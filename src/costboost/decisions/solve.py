@@ -16,7 +16,7 @@ from costboost._utils import Framed, as_frame, check_weights, invalid
 from costboost.costs.labels import position
 from costboost.decisions.arrays import cheapest, cheapest_other, checked_table, column_labels
 from costboost.decisions.limits import Budget, Rate, Sum, bounds, groups_of, read
-from costboost.decisions.program import Limits, dual_bound, solve, whole_rows
+from costboost.decisions.program import LinearLimits, dual_bound, solve, whole_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -233,7 +233,7 @@ def _within_sums(
         costs = E[rows]
         counted, counts = _count_limits(costs.shape, lower[g], upper[g])
         wholes = [1.0 if one.total is None else float(one.total[rows].sum()) for one in sums]
-        limits = Limits(
+        limits = LinearLimits(
             np.concatenate([counts.coefficients, [one.coefficients[rows] for one in sums]]),
             np.append(counts.low, [one.low * w for one, w in zip(sums, wholes, strict=True)]),
             np.append(counts.high, [one.high * w for one, w in zip(sums, wholes, strict=True)]),
@@ -390,13 +390,13 @@ def _one_limit(E: Floats, codes: Ints, j: int, group: Ints, lower: Ints, upper: 
     return price
 
 
-def _count_limits(shape: tuple[int, ...], lower: Ints, upper: Ints) -> tuple[Ints, Limits]:
+def _count_limits(shape: tuple[int, ...], lower: Ints, upper: Ints) -> tuple[Ints, LinearLimits]:
     """The decisions whose numbers of rows are limited, and these limits."""
     n, d = shape
     limited = np.flatnonzero((lower > 0) | (upper < n))
     coefficients = np.broadcast_to(np.eye(d)[limited, None], (len(limited), n, d))
     low, high = np.where(lower > 0, lower, -np.inf), np.where(upper < n, upper, np.inf)
-    return limited, Limits(coefficients, low[limited], high[limited])
+    return limited, LinearLimits(coefficients, low[limited], high[limited])
 
 
 def _inner_prices(arcs: Floats, upper: Ints) -> Floats:
