@@ -180,7 +180,7 @@ def test_prices_near_the_largest_are_compared_without_an_overflow():
     rng = np.random.default_rng(0)
     X, y, prices = rng.normal(size=(40, 1)), np.arange(40) % 2, rng.uniform(0.1, 2, 40) * 1e299
     costs = per_row(fn=prices, fp=2 * prices[::-1])
-    model = CostBoostClassifier(effort="fast", n_estimators=5, random_state=0, n_jobs=1)
+    model = CostBoostClassifier(effort="fast", n_estimators=5, ensemble=2, random_state=0)
     assert np.isfinite(model.fit(X, y, costs=costs).predict_cost(X)).all()  # and no warning
 
 
