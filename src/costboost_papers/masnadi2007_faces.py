@@ -170,8 +170,12 @@ def _alarm(face: AnyArray) -> float:
 
 def cost_at(truth: ArrayLike, scores: ArrayLike, factor: float, threshold: float = 0.0) -> float:
     """The cost of ``scores >= threshold``, with equal class sizes."""
-    face, flagged = np.asarray(truth) == 1, np.asarray(scores) >= threshold
-    return float((flagged & ~face).sum() * _alarm(face) + factor * (~flagged & face).sum())
+    face = np.asarray(truth) == 1
+    return _cost(face, np.asarray(scores) >= threshold, factor, _alarm(face))
+
+
+def _cost(face: AnyArray, flagged: AnyArray, factor: float, alarm: float) -> float:
+    return float((flagged & ~face).sum() * alarm + factor * (~flagged & face).sum())
 
 
 def _sweep(face: AnyArray, scores: Floats, alarm: float) -> tuple[Floats, Floats, Floats]:
@@ -200,19 +204,15 @@ def halves_costs(truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, seed: 
     alarm, total = _alarm(face), np.zeros(len(wanted))
     for choose, measure in (parts, parts[::-1]):
         for k, factor in enumerate(wanted):
-            least, found = np.inf, 0.0
+            least, flagged = np.inf, face[measure]
             for row in np.asarray(scores):
                 thresholds, alarms, misses = _sweep(face[choose], row[choose], alarm)
                 costs = alarms + factor * misses
                 if costs.min() < least - 1e-9:
                     least = costs.min()
                     ties = np.flatnonzero(costs <= least + 1e-9)
-                    middle = thresholds[ties[(len(ties) - 1) // 2]]
-                    there, alarms, misses = _sweep(face[measure], row[measure], alarm)
-                    # The lowest threshold there that is not below the chosen one.
-                    place = np.searchsorted(-there, -middle, side="right") - 1
-                    found = float(alarms[place] + factor * misses[place])
-            total[k] += found
+                    flagged = row[measure] >= thresholds[ties[(len(ties) - 1) // 2]]
+            total[k] += _cost(face[measure], flagged, factor, alarm)
     return total
 
 

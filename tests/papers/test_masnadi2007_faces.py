@@ -44,6 +44,9 @@ def test_halves_choose_on_one_half_and_measure_on_the_other():
     truth = np.array([0, 1] * 20)
     for table, cost in (([-truth, truth - 0.5], 0.0), ([0.0 * truth], 20.0)):  # flags everything
         assert faces.halves_costs(truth, table, [50], seed=0)[0] == cost
+    scores, other = 1.0 * truth, faces.holdout(truth, 0.5, 0)[1]
+    scores[other] = np.where(truth[other] == 1, 0.9, 0.6)  # all above 0.5, which the first chooses
+    assert faces.halves_costs(truth, [scores], [50], seed=0)[0] == 10.0
 
 
 def test_from_tasks_to_conclusions(monkeypatch):
