@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from html import escape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -72,9 +74,9 @@ class Answer(NamedTuple):
 
     codes: Ints  # the decision of each row, an index into costs.decisions
     costs: Costs  # the costs of these rows, their truth unknown
-    # Probabilities, (n, k), and expected costs of the decisions, (n, d), where they are known.
-    proba: Floats | None = None
-    expected: Floats | None = None
+    # Probabilities, (n, k), and expected costs of the decisions, (n, d); None if there are none.
+    proba: Floats | Any = None
+    expected: Floats | Any = None
 
 
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -138,23 +140,18 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     # -- rows of a fit --------------------------------------------------------------------------
 
-    def _read_training(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        missing: bool,
-        sparse_rows: bool,
-        categories: bool = True,
-        remedy: str = "",
-    ) -> tuple[AnyArray, AnyArray, Ints]:
+    def _learner(self) -> Any:
+        """What learns from X: it accepts missing values, categories and sparse rows, or not."""
+        return _ALL
+
+    def _read_training(self, X: Any, y: Any) -> tuple[AnyArray, AnyArray, Ints]:
         """The rows as a float matrix, the labels, and their places in ``classes_``."""
         # Learns the classes, and what becomes of the columns.
         # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
-        owner = type(self).__name__
+        owner, learner = type(self).__name__, self._learner()
         if not hasattr(X, "shape"):
             check_table(X, owner)
-        checks = _checks(missing, sparse_rows)
+        checks = _checks(learner.accepts_missing, learner.accepts_sparse)
         target = str(getattr(y, "name", None) or "")
         y = checked_labels(y, owner)
         if not has_columns(X):
@@ -170,8 +167,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             validate_data(self, X, skip_check_array=True)
             self.columns_ = self._learn_columns(look(table, self.columns), target)
             coded = [self.columns_.inputs[j] for j in self.columns_.categorical]
-            if coded and not categories:
-                raise ValueError(f"X has categorical columns {coded}, which {remedy}")
+            if coded and not learner.accepts_categories:
+                raise ValueError(
+                    f"X has categorical columns {coded}, which the weak learner {learner} of "
+                    f"{owner} cannot take. Encode them, or use estimator='tree'."
+                )
             matrix = self._matrix_of(table, checks)
             y = np.asarray(y)
             if y.shape != (matrix.shape[0],):
@@ -202,12 +202,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             )
         return found
 
-    def _read(self, X: Any, *, missing: bool = True, sparse_rows: bool = True) -> Any:
+    def _read(self, X: Any) -> Any:
         """The inputs of the model, from a table with the columns of the fit."""
-        columns, checks = self.columns_, _checks(missing, sparse_rows)
+        columns, learner = self.columns_, self._learner()
+        checks = _checks(learner.accepts_missing, learner.accepts_sparse)
         if isinstance(X, TypedRows):
             matrix = X.matrix()  # of finite floats and NaN: a check takes longer than a row's trees
-            if missing and len(X):
+            if learner.accepts_missing and len(X):
                 return matrix
             return _located(check_array, matrix, columns.inputs, estimator=self, **checks)
         if not hasattr(X, "shape"):
@@ -236,7 +237,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
-            hint = f"{columns.lacks(lacking[0], names, 'X')}" if lacking else ""
+            hint = columns.lacks(lacking[0], names, "X") if lacking else ""
             raise ValueError(f"{error}{hint}") from None
         # Without names, columns are found by their positions.
         return RawTable(X, [column.name for column in columns])
@@ -262,27 +263,71 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             return X
         return TypedRows(known, RawTable(X), f"X of {type(self).__name__}", 0)
 
-    def _training_costs(
-        self, costs: Any, codes: Ints, X: Any, weights: Floats | None
-    ) -> tuple[Costs, dict[str, Any]]:
-        """The costs of the training rows, and the fitted attributes that describe them."""
-        known = Costs.resolve(
-            self.cost_matrix,
+    def _learn_costs(self, costs: Any, codes: Ints, X: Any, weights: Floats | None) -> Costs:
+        """The costs of the training rows; sets the fitted attributes that describe them."""
+        known = self._training_costs(costs, X, codes)
+        self.decisions_, self.costs_ = known.decisions, known.summary
+        self.cost_matrix_, self._fitted_costs = known.average(weights), self.cost_matrix
+        per_row = "rows" if known.is_per_row else "matrix"
+        self._costs_source = "cost_matrix" if costs is None else per_row
+        return known
+
+    def _training_costs(self, costs: Any, X: Any, codes: Ints) -> Costs:
+        """The costs of rows that a training sees or watches."""
+        return self._costs_of(self.cost_matrix, costs, X, codes=codes)
+
+    def _costs_of(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
+        """Costs of rows, in whatever form they were given."""
+        return Costs.resolve(
+            cost_matrix,
             costs,
             classes=self.classes_,
-            X=self._typed(X, self.cost_matrix if costs is None else costs),
-            codes=codes,
+            X=self._typed(X, cost_matrix if costs is None else costs),
             owner=type(self).__name__,
             as_classes=self._needs_classes_as_decisions,
+            **more,
         )
-        source = "cost_matrix" if costs is None else "rows" if known.is_per_row else "matrix"
-        return known, {
-            "decisions_": known.decisions,
-            "costs_": known.summary,
-            "cost_matrix_": known.average(weights),
-            "_fitted_costs": self.cost_matrix,
-            "_costs_source": source,
-        }
+
+    def _read_eval_set(
+        self,
+        eval_set: Any,
+        resolve: Callable[[Any, Any, Ints], Costs],
+        training: Costs,
+        *,
+        has_costs: bool,
+    ) -> tuple[AnyArray, Costs]:
+        """The rows of another table that a training watches, and what decisions cost on them."""
+        owner = type(self).__name__
+        what = f"The 'eval_set' argument of {owner}.fit"
+        if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+            size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
+            given = f"{type(eval_set).__name__}{size}"
+            raise ValueError(f"{what} must be (X, y) or (X, y, costs), got {given}.")
+        X, y = eval_set[:2]
+        costs = eval_set[2] if len(eval_set) == 3 else None
+        try:
+            matrix: AnyArray = self._read(X)
+        except ValueError as error:
+            raise ValueError(
+                f"{what} must have the columns of the training rows. {error}"
+            ) from error
+        labels = np.asarray(checked_labels(y, owner))
+        if labels.shape != (matrix.shape[0],):
+            raise ValueError(
+                f"{what} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}."
+            )
+        codes = codes_of(
+            labels.tolist(), self.classes_, f"y of {what[4:]}", "Leave these rows out."
+        )
+        if costs is None and has_costs:
+            raise ValueError(f"{what} must have costs, as the training rows: pass (X, y, costs).")
+        known = resolve(costs, X, codes)
+        if not same_labels(known.decisions, training.decisions):
+            raise ValueError(
+                f"{what} has costs of the decisions {known.decisions.tolist()}, and the training "
+                f"rows of {training.decisions.tolist()}."
+            )
+        return matrix, known
 
     def _warn_if_collapsed(
         self, decisions: Ints, remedy: str = "give the weak learner more room", stacklevel: int = 4
@@ -344,17 +389,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     def _resolved(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
         """Costs of rows, uncertain ones by their means, in the order of the fit's decisions."""
-        return Costs.resolve(
-            cost_matrix,
-            costs,
-            classes=self.classes_,
-            decisions=self.decisions_ if self.cost_matrix is self._fitted_costs else None,
-            X=self._typed(X, cost_matrix if costs is None else costs),
-            owner=type(self).__name__,
-            as_classes=self._needs_classes_as_decisions,
-            means=True,
-            **more,
-        )
+        decisions = self.decisions_ if self.cost_matrix is self._fitted_costs else None
+        return self._costs_of(cost_matrix, costs, X, decisions=decisions, means=True, **more)
 
     def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
         """The scenarios of uncertain costs, of which the worst counts; empty for certain ones."""
@@ -383,8 +419,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         check_is_fitted(self)
         self._check_probabilities(what)
         answer = self._answer(X, costs)
-        assert answer.proba is not None
-        assert answer.expected is not None
         return answer, answer.proba, answer.expected
 
     # -- decisions ------------------------------------------------------------------------------
@@ -891,6 +925,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         return to_onnx(self, path, costs=costs)
 
 
+# A learner of a booster, or of another classifier, that takes every kind of rows.
+_ALL = SimpleNamespace(accepts_missing=True, accepts_categories=True, accepts_sparse=True)
+
+
 @cache
 def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
     """What scikit-learn is to check of a matrix."""
@@ -910,18 +948,16 @@ def _located(
             return check(X, **checks)
     except ValueError as error:
         text, table = str(error), np.asarray(X, dtype=object)
-        is_value = "convert" in text or "X contains" in text or "Input contains" in text
-        if not is_value or table.ndim != 2:
+        if table.ndim != 2 or not re.search("convert|(X|Input) contains", text):
             raise
-        places: Any
         if "convert" in text:
-            places = [place for place in np.ndindex(*table.shape) if not is_number(table[place])]
+            is_wrong = ~np.vectorize(is_number, otypes=[bool])(table)
         else:
             # Nullable columns of pandas have missing values that are no floats.
             is_pandas = hasattr(X, "iloc")
             values = X.to_numpy(np.float64, na_value=np.nan) if is_pandas else table.astype(float)
             is_wrong = np.isinf(values) if "infinity" in text else np.isnan(values)
-            places = np.argwhere(is_wrong)
+        places = np.argwhere(is_wrong)
         if not len(places):  # too large for single precision
             raise
         row, column = places[0]
@@ -938,41 +974,3 @@ def learn_classes(classifier: Any, y: AnyArray) -> Ints:
     is_binary = not get_tags(classifier).classifier_tags.multi_class
     check_classes(classifier.classes_, type(classifier).__name__, binary=is_binary)
     return codes
-
-
-def read_eval_set(
-    eval_set: Any,
-    read: Callable[[Any], AnyArray],
-    resolve: Callable[[Any, Any, Ints], Costs],
-    training: Costs,
-    owner: str,
-    *,
-    has_costs: bool,
-) -> tuple[AnyArray, Costs]:
-    """The rows of another table that a training watches, and what decisions cost on them."""
-    what, classes = f"The 'eval_set' argument of {owner}.fit", training.classes
-    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
-        size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
-        given = f"{type(eval_set).__name__}{size}"
-        raise ValueError(f"{what} must be (X, y) or (X, y, costs), got {given}.")
-    X, y = eval_set[:2]
-    costs = eval_set[2] if len(eval_set) == 3 else None
-    try:
-        matrix = read(X)
-    except ValueError as error:
-        raise ValueError(f"{what} must have the columns of the training rows. {error}") from error
-    labels = np.asarray(checked_labels(y, owner))
-    if labels.shape != (matrix.shape[0],):
-        raise ValueError(
-            f"{what} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}."
-        )
-    codes = codes_of(labels.tolist(), classes, f"y of {what[4:]}", "Leave these rows out.")
-    if costs is None and has_costs:
-        raise ValueError(f"{what} must have costs, as the training rows: pass (X, y, costs).")
-    known = resolve(costs, X, codes)
-    if not same_labels(known.decisions, training.decisions):
-        raise ValueError(
-            f"{what} has costs of the decisions {known.decisions.tolist()}, and the training rows "
-            f"of {training.decisions.tolist()}."
-        )
-    return matrix, known

@@ -111,12 +111,4 @@ class AsyBLClassifier(BoostingClassifier):
     guarded: bool = True
 
     def _scheme(self, problem: Any, rng: Any = None) -> NewtonDescent:
-        return NewtonDescent(
-            self._link,
-            problem,
-            problem.initial_weights(self._init),
-            weighting="newton",
-            even_start=False,
-            learning_rate=self.learning_rate,
-            guarded=self.guarded,
-        )
+        return NewtonDescent(problem, self, weighting="newton", even_start=False)

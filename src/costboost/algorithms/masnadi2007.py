@@ -228,12 +228,4 @@ class CSLogitBoostClassifier(BoostingClassifier):
     guarded: bool = True
 
     def _scheme(self, problem: Any, rng: Any = None) -> NewtonDescent:
-        return NewtonDescent(
-            self._link,
-            problem,
-            problem.initial_weights(self._init),
-            weighting=self.weighting,
-            even_start=True,
-            learning_rate=self.learning_rate,
-            guarded=self.guarded,
-        )
+        return NewtonDescent(problem, self, weighting=self.weighting, even_start=True)

@@ -133,25 +133,17 @@ class AdaMECClassifier(MinCostClassifier):
         n_jobs: int | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(
-            estimator=estimator,
-            cost_matrix=cost_matrix,
-            calibration=calibration,
-            cv=cv,
-            ensemble=ensemble,
-            n_jobs=n_jobs,
-        )
+        super().__init__(estimator, cost_matrix, calibration, cv, ensemble, n_jobs, columns)
         self.n_estimators = n_estimators
         self.max_leaves = max_leaves
         self.random_state = random_state
-        self.columns = columns
 
     # X reaches AdaBoost as it was passed, which reads columns itself.
 
-    def _read_training(self, X: Any, y: Any, **rules: Any) -> tuple[Any, Any, Any]:
-        return X, *super()._read_training(X, y, **rules)[1:]
+    def _read_training(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
+        return X, *super()._read_training(X, y)[1:]
 
-    def _read(self, X: Any, **rules: Any) -> Any:
+    def _read(self, X: Any) -> Any:
         return X if isinstance(X, TypedRows) else check_features(self, X)
 
     def _model(self, n_samples: int = 0) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.random import RandomState
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -46,9 +46,9 @@ from costboost.boosting.votes import BinaryProblem, Init, VoteRule, VoteScheme, 
 from costboost.costs import Costs
 from costboost.costs.table import same_labels
 from costboost.errors import CollapseWarning
-from costboost.estimator import CostSensitiveClassifier, read_eval_set
+from costboost.estimator import CostSensitiveClassifier
 from costboost.learners import Ensemble, Learner, Rows, resolve
-from costboost.learners.adapter import ClassLearner, ClassRule
+from costboost.learners.adapter import ClassLearner, ClassRule, fitted_clone
 from costboost.learners.base import ConstantRule, one_hot
 from costboost.learners.ensembles import Mixture, Pairs
 from costboost.losses import BinaryLoss, WeightedExponential
@@ -262,37 +262,23 @@ class BoostingClassifier(CostSensitiveClassifier):
                 f"{type(self).__name__} averages samples that are drawn alike, so it has no rounds "
                 "to choose from. Leave out early_stopping, eval_set and callbacks."
             )
-        owner, learner = type(self).__name__, self._learner()
-        matrix, _, codes = self._read_training(
-            X,
-            y,
-            categories=learner.accepts_categories,
-            missing=learner.accepts_missing,
-            sparse_rows=learner.accepts_sparse,
-            remedy=f"the weak learner {learner} of {owner} cannot take. Encode them, or use "
-            "estimator='tree'.",
-        )
+        owner = type(self).__name__
+        matrix, _, codes = self._read_training(X, y)
         weights = check_weights(sample_weight, len(codes), owner)
         used = weights > 0
-        known, state = self._training_costs(costs, codes, X, weights)
+        known = self._learn_costs(costs, codes, X, weights)
         if not known.reduced[used].any():
             raise ValueError(
                 f"Every decision costs {owner} the same, so there is nothing to learn. Give "
                 "cost_matrix or costs at least one entry that tells decisions apart."
             )
-        self.__dict__.update(state)
         if self.verbose:
             print(self.costs_)
         rng = check_random_state(self.random_state)
-        watched, name = None, "held_out" if eval_set is None else "eval"
+        watched, name = None, "held_out" if eval_set is None else "eval_set"
         if eval_set is not None:
-            other, prices = read_eval_set(
-                eval_set,
-                self._checked,
-                lambda given, table, truth: self._training_costs(given, truth, table, None)[0],
-                known,
-                owner,
-                has_costs=costs is not None,
+            other, prices = self._read_eval_set(
+                eval_set, self._training_costs, known, has_costs=costs is not None
             )
             watched = self._watched(other, prices, np.ones(len(prices.codes)))
         elif self.early_stopping:
@@ -304,8 +290,8 @@ class BoostingClassifier(CostSensitiveClassifier):
             if shown and number % (1 if shown > 1 else max(1, self.n_estimators // 10)) == 0:
                 of_loss = "" if loss is None else f" loss {loss:.4g}"
                 print(f"{owner} round {number}/{self.n_estimators}: vote {vote:.3g}{of_loss}")
-            told: dict[str, Any] = {"train_loss": loss, f"{name}_cost": cost}
-            return tell(callbacks, Round("decision", 1, 1, number, self.n_estimators, **told))
+            found: Any = {"train_loss": loss, f"{name.removesuffix('_set')}_cost": cost}
+            return tell(callbacks, Round("decision", 1, 1, number, self.n_estimators, **found))
 
         problem = self._problem(known.in_range(used).take(used), weights[used])
         rows = matrix if used.all() else matrix[used]
@@ -316,7 +302,6 @@ class BoostingClassifier(CostSensitiveClassifier):
         else:
             self._fall_back(problem, stop)
         if watched is not None:
-            name = "held_out" if eval_set is None else "eval_set"
             self.evals_result_ = {"decision": [{name: {"cost": np.array(watched.costs)}}]}
 
     def _watched(self, X: AnyArray, costs: Costs, weights: Floats) -> Watched:
@@ -362,14 +347,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             int(rng.randint(np.iinfo(np.int32).max)),
         )
         learner, scheme = self._bind(rows, problem), self._scheme(problem, rng)
-        history = boost(
-            scheme,
-            learner,
-            n_rounds=self.n_estimators,
-            rng=rng,
-            watched=watched,
-            listener=listener,
-        )
+        history = boost(scheme, learner, self.n_estimators, rng, watched, listener)
         ensemble = scheme.ensemble(learner, history.rules, np.array(history.votes))
         self._keep(ensemble, None if scheme.loss is None else history.losses)
         return scheme.F, history.stop
@@ -456,10 +434,7 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        learner = self._learner()
-        rows: AnyArray = self._read(
-            X, missing=learner.accepts_missing, sparse_rows=learner.accepts_sparse
-        )
+        rows: AnyArray = self._read(X)
         return rows
 
     def _scores(self, X: Any) -> Floats:
@@ -559,8 +534,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         array of shape (n, d), or (n,) for two decisions
             Scores after one round more.
         """
-        rows = self._checked(X)
-        for scores in self._ensemble.staged(rows):
+        for scores in self._ensemble.staged(self._checked(X)):
             yield self._shown(scores)
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
@@ -576,8 +550,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         array of shape (n,)
             Labels of ``decisions_`` after one round more.
         """
-        rows = self._checked(X)
-        for scores in self._ensemble.staged(rows):
+        for scores in self._ensemble.staged(self._checked(X)):
             yield self.decisions_[self._decide(scores)]
 
     def predict_proba(self, X: Any) -> Floats:
@@ -655,12 +628,7 @@ def _held_out(codes: Ints, used: Bools, fraction: float, rng: RandomState, owner
 
 def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, seed: int) -> Any:
     rows, decisions = draw(problem, RandomState(seed))
-    classifier = clone(model)
-    if "random_state" in classifier.get_params(deep=False):
-        classifier.set_params(random_state=seed)
-    # Trees of scikit-learn cast to single precision, and their error names what does not fit.
-    with np.errstate(over="ignore"):
-        return classifier.fit(X[rows], decisions)
+    return fitted_clone(model, seed, X[rows], decisions)
 
 
 def shares(scores: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -211,18 +211,16 @@ class NewtonDescent(Scheme):
 
     def __init__(
         self,
-        loss: ShiftedLogistic,
         problem: BinaryProblem,
-        weights: Floats,
+        model: Any,  # with the loss ``_link``, ``learning_rate``, and ``guarded``
         *,
         weighting: Literal["newton", "boundary"],
         even_start: bool,  # p_c = ½ in the first round, as printed, and no halving of its step
-        learning_rate: float,
-        guarded: bool = True,  # False is as printed: no clipping, no halving
     ) -> None:
-        self._guarded = guarded
+        loss: ShiftedLogistic = model._link
+        self._guarded = model.guarded  # False is as printed: no clipping, no halving
         self._y = problem.y
-        self._base = weights
+        self._base = problem.initial_weights(model._init)
         self.F = np.zeros(len(problem.y))
         self._rates, self._shifts = loss.kernel_rows(problem.y, problem.both)
         C1, C2 = problem.mean_pair
@@ -233,7 +231,7 @@ class NewtonDescent(Scheme):
         self._unit = min(C1, C2)
         self._weighting = weighting
         self._even_start = even_start
-        self._learning_rate = learning_rate
+        self._learning_rate = model.learning_rate
         self._criterion = LeastSquares()
         self._tried = 0.0  # the step that `_value` and `_odds` are those of
         self._value, self._odds = self._mean_loss(self.F)

@@ -61,9 +61,9 @@ class Scheme(ABC):
     def step(self, outputs: Floats) -> Step:
         """The vote of a rule with these training outputs."""
 
-    @abstractmethod
     def move(self, outputs: Floats, alpha: Any) -> None:
-        """Take the step: update the scores and the weights of the rows."""
+        """Take the step: update the scores, and the weights of the rows if there are any."""
+        self.add(self.F, outputs, alpha)
 
     def add(self, F: Floats, outputs: Floats, alpha: Any) -> None:
         """Add a rule with its vote to the scores of some rows, in place."""
@@ -125,7 +125,6 @@ class History:
 def boost(
     scheme: Scheme,
     learner: Learner,
-    *,
     n_rounds: int,
     rng: np.random.RandomState,
     watched: Watched | None = None,

@@ -113,10 +113,6 @@ class PNormAveraging(Scheme):
             return Step(0.0)
         return Step(float(np.clip(-slope / (self._smoothness * length), 0.0, 1.0)))
 
-    def move(self, outputs: Floats, alpha: float) -> None:
-        """Mix the rule in."""
-        self.add(self.F, outputs, alpha)
-
     def add(self, F: Floats, outputs: Floats, alpha: float) -> None:
         """H_t = (1 - α_t) H_{t-1} + α_t h_t."""
         F *= 1.0 - alpha

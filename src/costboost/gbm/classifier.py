@@ -28,7 +28,7 @@ from costboost.costs import Costs
 from costboost.costs.forms import decisions_of
 from costboost.costs.table import to_proba
 from costboost.decisions import Explanation, explain
-from costboost.estimator import CostSensitiveClassifier, read_eval_set
+from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.models import LossHead
 from costboost.gbm.parameters import RULES, with_hints
 from costboost.gbm.rows import (
@@ -399,7 +399,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
         owner = type(self).__name__
-        matrix, _, codes = self._read_training(X, y, missing=True, sparse_rows=True)
+        matrix, _, codes = self._read_training(X, y)
         columns = self.columns_
         weights = check_weights(sample_weight, len(codes), owner)
         known = self._price(costs, X, codes)
@@ -408,9 +408,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         other = None
         if eval_set is not None:
             has_costs = costs is not None
-            found = read_eval_set(
-                eval_set, self._read, self._price, known, owner, has_costs=has_costs
-            )
+            found = self._read_eval_set(eval_set, self._price, known, has_costs=has_costs)
             other = PricedRows(*found, np.ones(found[0].shape[0]))
         folds, seeds = make_folds(rows, weights, self, groups, other is not None)
         names = columns.inputs if columns.columns else None

@@ -56,10 +56,7 @@ class SklearnLearner(Learner):
         self._X = rows.X
 
     def _fit_clone(self, targets: AnyArray, weights: Floats, seed: int) -> Any:
-        model: Any = clone(self.estimator)
-        if "random_state" in model.get_params(deep=False):
-            model.set_params(random_state=seed)
-        return model.fit(self._X, targets, sample_weight=weights)
+        return fitted_clone(self.estimator, seed, self._X, targets, sample_weight=weights)
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """A fitted clone and its predictions."""
@@ -78,6 +75,15 @@ class SklearnLearner(Learner):
             self._fit_clone(aim.targets, _of_mean_one(weights), seed), aim.criterion
         )
         return Fitted(rule, rule.predict(self._X))
+
+
+def fitted_clone(estimator: Any, seed: int, *rows: Any, **weights: Any) -> Any:
+    """A copy of an estimator, fitted with a seed of its own."""
+    model = clone(estimator)
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=seed)
+    with np.errstate(over="ignore"):  # trees cast to float32, and name what does not fit
+        return model.fit(*rows, **weights)
 
 
 def _of_mean_one(weights: Floats) -> Floats:

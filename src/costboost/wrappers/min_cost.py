@@ -187,10 +187,8 @@ class MinCostClassifier(CostSensitiveClassifier):
     ) -> None:
         check_parameters(self)
         owner = type(self).__name__
-        if self.estimator is None:
-            rows, y, codes = self._read_training(X, y, missing=True, sparse_rows=True)
-        else:
-            rows, y, codes = check_rows(self, X, y)
+        is_default = self.estimator is None
+        rows, y, codes = self._read_training(X, y) if is_default else check_rows(self, X, y)
         weighed = sample_weight is not None
         weights = check_weights(sample_weight, len(codes), owner) if weighed else None
         if groups is not None and self.calibration is None:
@@ -198,12 +196,10 @@ class MinCostClassifier(CostSensitiveClassifier):
                 f"The 'groups' argument of {owner}.fit is for the folds of a calibration, and "
                 "there is none. Leave it out, or set calibration='sigmoid'."
             )
-        known, state = self._training_costs(costs, codes, X, weights)
-        self.__dict__.update(state)
+        known = self._learn_costs(costs, codes, X, weights)
         model = self._model(len(codes))
         arguments: dict[str, Any] = hand_on_weights(model, weights, owner)
-        is_default = self.estimator is None and isinstance(model, LGBMClassifier)
-        if is_default and self.columns_.categorical:
+        if is_default and isinstance(model, LGBMClassifier) and self.columns_.categorical:
             arguments["categorical_feature"] = self.columns_.categorical
             if get_config()["enable_metadata_routing"]:
                 model.set_fit_request(categorical_feature=True)
@@ -262,10 +258,7 @@ class MinCostClassifier(CostSensitiveClassifier):
             A column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        if self.estimator is None:
-            rows = self._read(X, missing=True, sparse_rows=True)
-        else:
-            rows = check_features(self, X)
+        rows = self._read(X) if self.estimator is None else check_features(self, X)
         with _named_errors(self.estimator_, type(self).__name__):
             proba = np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
         strange = ~np.isfinite(proba).all(axis=1)
@@ -341,12 +334,13 @@ def _named_errors(estimator: Any, owner: str) -> Iterator[None]:
     """Errors from inside an estimator that was handed on the rows, told as those of its owner."""
     try:
         yield
-    except (MemoryError, ValueError, TypeError):  # these say what is wrong with the rows
-        raise
     except Exception as error:
+        says_what = isinstance(error, (MemoryError, ValueError, TypeError))
+        if says_what and "could not convert" not in str(error):  # numpy's words about a text
+            raise
         raise ValueError(
             f"The estimator {type(estimator).__name__} of {owner} cannot take these rows: "
-            f"{type(error).__name__}: {error} Prepare the columns of X for it, or pass another "
+            f"{type(error).__name__}: {error}. Prepare the columns of X for it, or pass another "
             "estimator."
         ) from error
 
