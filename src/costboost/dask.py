@@ -13,7 +13,7 @@ import copy
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 import xgboost as xgb
 from dask.delayed import delayed
-from distributed import Client, KilledWorker, get_client
+from distributed import Client, get_client
 from numpy.typing import ArrayLike
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -415,11 +415,9 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __sklearn_clone__(self) -> DaskCostBoostClassifier:
         """A copy that is not fitted, on the same cluster: a client cannot be copied."""
-        arguments = self.get_params(deep=False)
-        client = arguments.pop("client")
-        return type(self)(
-            **{name: clone(value, safe=False) for name, value in arguments.items()}, client=client
-        )
+        arguments = {**self.get_params(deep=False), "client": None}
+        copies = {name: clone(value, safe=False) for name, value in arguments.items()}
+        return type(self)(**copies).set_params(client=self.client)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}
@@ -648,7 +646,6 @@ class DaskSource(StreamedRows):
         owner: str,
     ) -> None:
         self.cluster, self.model, self.owner = cluster, model, owner
-        cost_matrix = model.cost_matrix
         table = _as_table(X, owner)
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
@@ -666,7 +663,7 @@ class DaskSource(StreamedRows):
             self.columns = model._learn_columns(merged, str(getattr(y, "name", None) or ""))
         model.classes_, model.columns_ = classes, self.columns
         self.has_row_costs = costs is not None
-        needs_columns = varies(cost_matrix) or isinstance(costs, Mapping)
+        needs_columns = varies(model.cost_matrix) or isinstance(costs, Mapping)
         if costs is None and not needs_columns:
             # A mistake in the matrix is found here, not by the workers.
             model._price(None, None, np.empty(0, dtype=np.intp), owner)
@@ -674,25 +671,20 @@ class DaskSource(StreamedRows):
         shared = delayed(model, traverse=False)
         before = np.zeros((len(partitions) + 1, 2 * len(classes)), dtype=np.intp)
         if model.early_stopping:  # rows of each group before each partition
-            counts = [
-                delayed(_group_counts)(
-                    i, part if needs_columns else (None, *part[1:]), shared, owner
-                )
-                for i, part in partitions
-            ]
+            read = [(i, part if needs_columns else (None, *part[1:])) for i, part in partitions]
+            counts = [delayed(_group_counts)(*part, shared, owner) for part in read]
             before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
         rule = hold_out_rule(model, int(before[-1].sum()), len(classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
-        self.shards = cluster.client.persist(
+        shards = cluster.client.persist(
             [delayed(_split)(rule, before[i], i, part, shared, owner) for i, part in partitions]
         )
         # What the client needs of them is small enough to travel.
-        found = cluster.gather([shard[2:] for shard in self.shards], "reading the rows")
+        found = cluster.gather([shard[2:] for shard in shards], "reading the rows")
         self._add_up(found, model.loss)
-        # Training and held-out rows of each partition.
-        self.sizes = [
-            (t.rows - t.held_out_rows, t.held_out_rows) if t else (0, 0) for _, t in found
-        ]
+        # With the numbers of training and held-out rows.
+        sums = [(t.rows, t.held_out_rows) if t else (0, 0) for _, t in found]
+        self.shards = [(shard, (n - m, m)) for shard, (n, m) in zip(shards, sums, strict=True)]
 
     def fit(
         self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
@@ -700,33 +692,26 @@ class DaskSource(StreamedRows):
         """Train on the cluster."""
         doing = f"training the {target.name} booster"
         say = Console(quiet=not self.model.verbose).print
-        n_rows, n_parts = sum(n for n, _ in self.sizes), len(self.shards)
-        say(f"{self.owner}: {doing} on {n_rows} rows in {n_parts} partitions")
-        model: Model = self.cluster.guarded(
-            lambda needed: self._train(kind, target, rounds, needed), doing
-        )
+        n_rows = sum(n for _, (n, _) in self.shards)
+        say(f"{self.owner}: {doing} on {n_rows} rows in {len(self.shards)} partitions")
+        model = self.cluster.guarded(partial(self._train, kind, target, rounds), doing)
         say(f"{self.owner}: {model.n_rounds} rounds")
         if self._held_out is None:
             return model, None
         shared = delayed(model, traverse=False)
-        parts = [
-            delayed(_scores)(shard, shared)
-            for shard, (_, n) in zip(self.shards, self.sizes, strict=True)
-            if n
-        ]
+        parts = [delayed(_scores)(shard, shared) for shard, (_, n) in self.shards if n]
         return model, np.concatenate(self.cluster.gather(parts, "scoring held-out rows"))
 
     async def _train(
         self, kind: Candidate, target: Target, rounds: Rounds, needed: set[str]
     ) -> TreeModel:
         """One training; tells which workers it needs as soon as that is known."""
-        types = feature_types(self.columns.n_inputs, self.columns.categorical)
-        data = await self._matrix(kind, target, types)
+        data = await self._matrix(kind, target)
         needed |= set(data.worker_map)
         options: dict[str, Any] = {}
         # There may be no held-out row on which errors cost anything.
         if rounds.stop_by is not None:
-            watched = await self._matrix(kind, target, types, ref=data)
+            watched = await self._matrix(kind, target, ref=data)
             needed |= set(watched.worker_map)
             options = {
                 "evals": [(watched, "held_out")],
@@ -735,10 +720,9 @@ class DaskSource(StreamedRows):
             }
         if not target.is_log_loss:
             options["obj"] = WorkerTarget(target).derivatives
-        parameters = parameters_for(kind, target, rounds)
         result = await xgb_dask.train(
             self.cluster.client,
-            parameters,
+            parameters_for(kind, target, rounds),
             data,
             num_boost_round=rounds.n_rounds,
             verbose_eval=self.model.verbose > 1,
@@ -752,15 +736,13 @@ class DaskSource(StreamedRows):
         trees = from_xgboost(booster)
         return TreeModel(trees, self.columns.n_inputs, "xgboost", target.is_log_loss)
 
-    async def _matrix(
-        self, kind: Candidate, target: Target, types: list[str] | None, ref: Any = None
-    ) -> Any:
+    async def _matrix(self, kind: Candidate, target: Target, ref: Any = None) -> Any:
         """Rows binned by the workers that hold them; held-out ones by a reference."""
-        held_out = ref is not None
-        shared = delayed(target, traverse=False)
+        types = feature_types(self.columns.n_inputs, self.columns.categorical)
+        held_out, shared = ref is not None, delayed(target, traverse=False)
         used = [
             (delayed(_columns, nout=3)(shard, held_out, shared), sizes[held_out])
-            for shard, sizes in zip(self.shards, self.sizes, strict=True)
+            for shard, sizes in self.shards
             if sizes[held_out]
         ]
 
@@ -809,12 +791,12 @@ class _Cluster:
         async def watch() -> T:
             needed: set[str] = set()
             signs: dict[Any, Any] = {}
-            known = before = _folders(await self._workers(doing))
+            known = before = await self._workers(doing)
             task = asyncio.ensure_future(run(needed))
             try:
                 while not (await asyncio.wait({task}, timeout=_LOOK))[0]:
-                    workers = await self._workers(doing)
-                    silent = silent_workers(workers, needed, signs, time.monotonic(), self.seconds)
+                    now = await self._workers(doing)
+                    silent = silent_workers(now, needed, signs, time.monotonic(), self.seconds)
                     if silent:
                         words = ", ".join(f"{a} {what}" for a, what in sorted(silent.items()))
                         raise self._error(
@@ -823,7 +805,6 @@ class _Cluster:
                             "(client.restart()), give workers more memory, or raise "
                             "worker_timeout, and call fit again",
                         )
-                    now = _folders(workers)
                     known = {**now, **known} if needed else now
                     # Dask repeats the work of a lost worker elsewhere, if there is an elsewhere.
                     lost = _gone(needed, known, now) if now else needed or set(before)
@@ -835,13 +816,11 @@ class _Cluster:
                 raise
             try:
                 return task.result()
-            except KilledWorker as error:
-                raise self._lost(doing, {str(error.last_worker.address)}) from error
             except Exception as error:
                 # The others may fail before the scheduler hears of the loss. Dask itself makes up
                 # for a loss, so an error outside a training has most likely another cause.
                 for _ in range(round(_NEWS / _LOOK) if needed else 1):
-                    now = _folders(await self._workers(doing))
+                    now = await self._workers(doing)
                     lost = _gone(needed or set(before), {**before, **known}, now)
                     if lost:
                         raise self._lost(doing, lost) from error
@@ -906,11 +885,7 @@ def silent_workers(
     }
 
 
-def _gone(addresses: set[str], known: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+def _gone(addresses: set[str], known: Mapping[str, Any], now: Mapping[str, Any]) -> set[str]:
     """Workers that have left, or that others of the same address have replaced."""
-    return {a for a in addresses if a not in now or now[a] != known.get(a, now[a])}
-
-
-def _folders(workers: Mapping[str, Any]) -> dict[str, str]:
-    """Working folders by address: a process that is started anew has a new one."""
-    return {address: str(worker["local_directory"]) for address, worker in workers.items()}
+    folder = "local_directory"  # a process that is started anew has a new one
+    return {a for a in addresses if a not in now or now[a][folder] != known.get(a, now[a])[folder]}

@@ -395,11 +395,12 @@ def test_a_killed_worker_is_an_error_and_the_next_fit_works(processes, fraud):
 
 def test_a_worker_of_the_same_address_is_another_one_if_its_process_is():
     gone = costboost.dask._gone
-    known = {"a": "folder 1", "b": "folder 2"}
+    a, b, other = ({"local_directory": f"folder {i}"} for i in range(3))
+    known = {"a": a, "b": b}
     assert gone({"a", "b"}, known, known) == set()
-    assert gone({"a", "b"}, known, {"b": "folder 2"}) == {"a"}
-    assert gone({"a", "b"}, known, {**known, "b": "folder 3"}) == {"b"}
-    assert gone({"c"}, known, {**known, "c": "folder 4"}) == set()
+    assert gone({"a", "b"}, known, {"b": b}) == {"a"}
+    assert gone({"a", "b"}, known, {**known, "b": other}) == {"b"}
+    assert gone({"c"}, known, {**known, "c": other}) == set()
 
 
 def silent(states, needed=()):
