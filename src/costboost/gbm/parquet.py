@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +21,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._utils import check_classes, checked_weights, is_integer, replaced
+from costboost._utils import check_classes, checked_weights, invalid, is_integer, replaced
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
-from costboost.columns.files import find_files, nearest
+from costboost.columns.files import find_files, unknown_column
 from costboost.columns.raw import RawTable
 from costboost.costs.forms import columns_of
 from costboost.costs.labels import parameter
@@ -105,12 +104,7 @@ class ParquetFiles:
         for path, schema in self.schemas.items():
             for name in columns:
                 if name not in schema.names:
-                    near = nearest(name, schema.names)
-                    hint = f" Is it {near[0]!r}?" if near else ""
-                    raise ValueError(
-                        f"{self.owner} needs the column {name!r}, which {str(path)!r} lacks.{hint} "
-                        f"It has: {', '.join(schema.names)}. Rename or add the column."
-                    )
+                    raise unknown_column(name, schema.names, f"{self.owner} needs it", str(path))
             kinds = [schema.field(name).type for name in columns]
             plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
             parts.append(pa.schema(list(zip(columns, plain, strict=True))))
@@ -141,8 +135,8 @@ class ParquetFiles:
         if given is None:
             return max(_BATCH_NUMBERS // max(n_columns, 1), 1024)
         if not is_integer(given) or given < 1:
-            rule = f"{parameter('batch_rows', self.owner)} must be None or an integer >= 1"
-            raise ValueError(f"{rule}, got {given!r}.")
+            rule = f"must be None or an integer >= 1, got {given!r}."
+            raise invalid("batch_rows", self.owner, rule)
         return int(given)
 
     def cost_columns(self, costs: Any, cost_matrix: Any) -> list[str]:
@@ -223,17 +217,13 @@ class ParquetSource(StreamedRows):
 
     def _feature_names(self, features: Sequence[str] | None) -> list[str]:
         """Names of the feature columns."""
-        rule = parameter("features", self.files.owner)
-        if isinstance(features, str):
-            raise TypeError(f"{rule} must be a list of columns, got {features!r}.")
+        _check_list("features", features, self.files.owner)
         others = {self.target, self.weight}
         if features is None:
             return [name for name in self.files.columns if name not in others]
         if set(features) & others or not features or len(set(features)) < len(features):
-            raise ValueError(
-                f"{rule} must name columns other than the target and the weight, at least one, "
-                f"each once; got {features}."
-            )
+            rule = "must name columns other than the target and the weight, at least one, each once"
+            raise invalid("features", self.files.owner, f"{rule}; got {features}.")
         return list(features)
 
     def _scan(self) -> tuple[AnyArray, Columns]:
@@ -290,16 +280,33 @@ class ParquetSource(StreamedRows):
         self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
     ) -> tuple[Model, Floats | None]:
         """Train on matrices in a temporary folder."""
-        from costboost.gbm.xgboost import boost, feature_types
+        import xgboost as xgb
+
+        from costboost.gbm.xgboost import Batches, boost, feature_types, matrix_options
 
         types = feature_types(self.columns.n_inputs, self.columns.categorical)
+        options = matrix_options(kind, types)
+        del options["feature_types"]  # goes with every batch
+
+        def matrix(cache: str, reference: Any = None) -> Any:
+            """Rows quantised into files, read when they are needed; held-out by a reference."""
+            held_out = reference is not None  # the closure must not keep the matrix alive
+
+            def batches() -> Iterator[dict[str, Any]]:
+                for block in self.rows(held_out=held_out):
+                    known = target.on(block.costs, block.weights)
+                    named = {"data": block.X, "label": known.labels, "weight": known.weights}
+                    yield {**named, "feature_types": types}
+
+            rows = Batches(batches, cache)
+            return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=rounds.threads, **options)
+
         names = [rounds.stop_by] if rounds.stop_by else []
         # Bytes on disk that quantised features may take; measured, and rounded up.
         wide = int(kind.parameters.get("max_bin") or 256) > 256
         n_bytes = self.totals.rows * (self.columns.n_inputs * (10 if wide else 6) + 16) + 2**20
         _check_room(n_bytes, self.files.owner)
         with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
-            matrix = partial(self._matrix, kind, target, types, rounds.threads)
             rows = matrix(f"{folder}/train")
             watched = {name: matrix(f"{folder}/{name}", rows) for name in names}
             known = target
@@ -315,38 +322,16 @@ class ParquetSource(StreamedRows):
             return model, rounds.best_scores
         return model, np.concatenate([model.scores(b.X) for b in self.rows(held_out=True)])
 
-    def _matrix(
-        self,
-        kind: Candidate,
-        target: Target,
-        types: list[str] | None,
-        threads: int | None,
-        cache: str,
-        reference: Any = None,
-    ) -> Any:
-        """Rows quantised into files, read when they are needed; held-out ones by a reference."""
-        import xgboost as xgb
-
-        from costboost.gbm.xgboost import Batches, matrix_options
-
-        held_out = reference is not None  # the closure must not keep the matrix alive
-
-        def batches() -> Iterator[dict[str, Any]]:
-            for block in self.rows(held_out=held_out):
-                known = target.on(block.costs, block.weights)
-                named = {"data": block.X, "label": known.labels, "weight": known.weights}
-                yield {**named, "feature_types": types}
-
-        options = matrix_options(kind, types)
-        del options["feature_types"]  # goes with every batch
-        rows = Batches(batches, cache)
-        return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=threads, **options)
-
 
 def _summed(block: PricedRows, held: Bools) -> tuple[PricedRows | None, Totals | None]:
     """The held-out rows of a block without features, and the sums over all of it."""
     held_out = replace(block.take(held), X=None) if held.any() else None
     return held_out, Totals.of(block, int(held.sum())) if len(block) else None
+
+
+def _check_list(name: str, given: Any, owner: str) -> None:
+    if isinstance(given, str):
+        raise TypeError(f"{parameter(name, owner)} must be a list of columns, got {given!r}.")
 
 
 def _check_supported(model: Any, owner: str) -> None:
@@ -398,20 +383,17 @@ def predict_parquet(
     owner = f"{type(model).__name__}.predict_parquet"
     if proba or expected:
         model._check_probabilities("predict_parquet")
-    if isinstance(keep, str):
-        raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")
+    _check_list("keep", keep, owner)
     chances = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
     prices = [f"cost_{label}" for label in model.decisions_.tolist()] if expected else []
     taken = sorted({"decision", *chances, *prices} & set(keep))
     if taken:
-        raise ValueError(
-            f"{parameter('keep', owner)} must not name {taken}, which are columns of the result."
-        )
+        raise invalid("keep", owner, f"must not name {taken}, which are columns of the result.")
     files = ParquetFiles(paths, owner)
     written = Path(output).expanduser()
     if written.resolve() in {path.resolve() for path in files.schemas}:
-        rule = f"{parameter('output', owner)} must be another file than those read"
-        raise ValueError(f"{rule}, got {str(output)!r}.")
+        rule = f"must be another file than those read, got {str(output)!r}."
+        raise invalid("output", owner, rule)
     by_costs = model.cost_matrix if model._decides_by_costs() else None
     columns = [column.name for column in model.columns_.used]
     columns += [*files.cost_columns(costs, by_costs), *keep]
