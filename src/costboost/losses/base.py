@@ -139,9 +139,9 @@ class Loss(ABC):
             The costs of the training, truth by decision; None if every mistake cost 1.
         """
 
-    @abstractmethod
     def kernel_rows(self, y: Any, C: Any) -> tuple[AnyArray, ...]:
         """What the kernel needs to know of the rows, computed once for all rounds."""
+        return y, C
 
     def centred(self, F: Any) -> Any:
         """Raw scores moved to where the formula is defined; by default they stay."""
@@ -203,8 +203,7 @@ class BinaryLoss(Loss):
 
     def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
         """``y``, ``C1`` and ``C2`` of every row, each (n,)."""
-        C1, C2 = (np.broadcast_to(np.asarray(c, dtype=np.float64), y.shape).copy() for c in C)
-        return y, C1, C2
+        return y, *(np.full(y.shape, cost, dtype=np.float64) for cost in C)
 
 
 # --- costs ----------------------------------------------------------------------------------------
@@ -252,10 +251,10 @@ def register(loss: _Class) -> _Class:
     Quadratic()
     >>> del LOSSES["quadratic"]
     """
-    name = vars(loss).get("name", "")
-    if not isinstance(name, str) or not name:
+    name = loss.name
+    if not name:
         raise ValueError(
-            f'register needs a loss with name = "..." in its class; {loss.__name__} has {name!r}.'
+            f'register needs a loss with name = "..." in its class; {loss.__name__} has none.'
         )
     other = type(LOSSES[name]) if name in LOSSES else loss
     # The same class again is a cell of a notebook run twice.

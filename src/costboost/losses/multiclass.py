@@ -101,26 +101,20 @@ class MulticlassLoss(Loss):
 
     def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its derivatives with respect to the scores, (n, k)."""
-        return self._differences(y, F, C, lambda up, middle, down: (up - down) / (2 * _STEP), _STEP)
+        up, down = self._moved(y, F, C, _STEP)
+        return (up - down) / (2 * _STEP)
 
     def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its second derivatives with respect to each score, (n, k)."""
         h = 20.0 * _STEP
-        return self._differences(
-            y, F, C, lambda up, middle, down: (up - 2.0 * middle + down) / h**2, h
-        )
+        up, down = self._moved(y, F, C, h)
+        return (up - 2.0 * self.value(y, F, C)[:, None] + down) / h**2
 
-    def _differences(
-        self, y: Ints, F: Floats, C: Floats, formula: Callable[..., Floats], h: float
-    ) -> Floats:
-        middle = self.value(y, F, C)
-        result = np.empty_like(F)
-        for j in range(F.shape[1]):
-            up, down = F.copy(), F.copy()
-            up[:, j] += h
-            down[:, j] -= h
-            result[:, j] = formula(self.value(y, up, C), middle, self.value(y, down, C))
-        return result
+    def _moved(self, y: Ints, F: Floats, C: Floats, h: float) -> tuple[Floats, Floats]:
+        """The loss with each score moved up, and down, by h: (n, k) twice."""
+        steps = h * np.eye(F.shape[1])
+        up, down = ([self.value(y, F + step, C) for step in some] for some in (steps, -steps))
+        return np.stack(up, axis=1), np.stack(down, axis=1)
 
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The loss at F along a coordinate that adds ``directions``, (k,), to the scores.
@@ -169,10 +163,6 @@ class MulticlassLoss(Loss):
     def softmax(self, F: Floats) -> Floats:
         """The link without asking whether the loss has one: at least it orders the classes."""
         return np.asarray(softmax(self.softmax_scale * F, axis=1))
-
-    def kernel_rows(self, y: Ints, C: Floats) -> tuple[AnyArray, ...]:
-        """Right classes and cost rows."""
-        return y, C
 
 
 def right_scores(y: Ints, F: Floats) -> Floats:
@@ -437,41 +427,37 @@ class Lt(MulticlassLoss):
     name = "lt"
     formula = "Σₘ Σⱼ Cⱼ e^(Sⱼ − Sₘ)"
 
-    def _factors(self, F: Floats, C: Floats) -> tuple[Floats, Floats]:
+    def _factors(self, F: Floats, C: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """The terms of both factors, (n, k), and the factors, (n, 1)."""
         # The product is invariant to shifts: centring keeps both factors in range.
         S = F - F.mean(axis=1, keepdims=True)
-        return C * exp(S, _SAFE_FACTOR), exp(-S, _SAFE_FACTOR)
+        up, down = C * exp(S, _SAFE_FACTOR), exp(-S, _SAFE_FACTOR)
+        return up, down, up.sum(axis=1, keepdims=True), down.sum(axis=1, keepdims=True)
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
-        up, down = self._factors(F, C)
-        return np.asarray(up.sum(axis=1) * down.sum(axis=1))
+        _, _, ups, downs = self._factors(F, C)
+        return np.asarray((ups * downs)[:, 0])
 
     def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its derivatives with respect to the scores, (n, k)."""
-        up, down = self._factors(F, C)
-        return np.asarray(
-            up * down.sum(axis=1, keepdims=True) - down * up.sum(axis=1, keepdims=True)
-        )
+        up, down, ups, downs = self._factors(F, C)
+        return up * downs - down * ups
 
     def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its second derivatives with respect to each score, (n, k)."""
-        up, down = self._factors(F, C)
-        return np.asarray(
-            up * down.sum(axis=1, keepdims=True)
-            + down * up.sum(axis=1, keepdims=True)
-            - 2.0 * up * down
-        )
+        up, down, ups, downs = self._factors(F, C)
+        return up * downs + down * ups - 2.0 * up * down
 
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        up, down = self._factors(F, C)
-        steps, ups = _by_step(up, directions)
-        _, downs = _by_step(down, directions)
+        up, down, ups, downs = self._factors(F, C)
+        steps, rising = _by_step(up, directions)
+        _, falling = _by_step(down, directions)
         # All pairs of the two sums: their exponents are the differences of the steps.
-        T = (ups[:, None] * downs).reshape(-1, len(F))
+        T = (rising[:, None] * falling).reshape(-1, len(F))
         e = np.subtract.outer(steps, steps).reshape(-1, 1)
-        return _sum_along(up.sum(axis=1) * down.sum(axis=1), T, e)
+        return _sum_along((ups * downs)[:, 0], T, e)
 
 
 # -- The expected cost ---------------------------------------------------------------------------
