@@ -55,18 +55,11 @@ _WORDS = 2**24
 # Whole numbers that stand for the covers of leaves where these are no counts: of all rows.
 _COUNTS = 2.0**28
 
-_DTYPES = {
-    "base": np.float64,
-    "roots": np.int32,
-    "feature": np.int32,
-    "threshold": np.float64,
+_DTYPES: dict[str, Any] = {
+    **dict.fromkeys(("base", "threshold", "values", "gain", "leaf_cover"), np.float64),
+    **dict.fromkeys(("roots", "feature", "words", "children"), np.int32),
     "kind": np.int8,
-    "words": np.int32,
-    "children": np.int32,
-    "values": np.float64,
     "categories": np.uint32,
-    "gain": np.float64,
-    "leaf_cover": np.float64,
 }
 
 
@@ -163,26 +156,21 @@ class Trees:
         """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
         trees = slice(None) if tree is None else slice(tree, tree + 1)
         total = np.zeros((X.shape[0], len(self.roots[trees])))
-        self._add(X, total, 1, self.roots[trees], np.arange(float(len(self.values))))
+        self._numbered._add(X, total, 1, self.roots[trees])
         return total.astype(np.int64) - _before(self.sizes + 1)[trees]
 
-    def _add(
-        self,
-        X: AnyArray,
-        total: Floats,
-        threads: int,
-        roots: AnyArray,
-        values: Floats | None = None,
-    ) -> None:
+    @cached_property
+    def _numbered(self) -> Trees:
+        """The same trees, each leaf with its number for a value."""
+        return replace(self, values=np.arange(float(len(self.values))))
+
+    def _add(self, X: AnyArray, total: Floats, threads: int, roots: AnyArray) -> None:
         """Add the leaves of some trees to the scores, a few rows at a time."""
         # Each row through all trees, as LightGBM does it, would fetch the trees into the cache
         # again and again.
         # Arrays as the kernel knows them: numba would compile another one for read-only memory.
         self._check_width(X)
-        add, arrays = load_kernel(), self._arrays
-        roots = np.require(roots, np.int32, ["C", "W"])
-        if values is not None:
-            arrays = (*arrays[:5], values, *arrays[6:])
+        add, roots = load_kernel(), np.require(roots, np.int32, ["C", "W"])
         n, width = X.shape[0], max(X.shape[1], 1)
         block = max(_BLOCK_BYTES // (8 * width), 8)
         chunk = min(_CHUNK_ROWS, max(_DENSE_NUMBERS // width, 1)) if is_sparse(X) else _CHUNK_ROWS
@@ -192,7 +180,7 @@ class Trees:
             if is_sparse(some):
                 some = some.toarray()
             rows = np.require(some, np.float64, ["C", "W"])
-            add(rows, total[start : start + chunk], block, roots, *arrays)
+            add(rows, total[start : start + chunk], block, roots, *self._arrays)
 
         starts = range(0, n, chunk)
         if min(threads, len(starts)) <= 1:
@@ -605,7 +593,7 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
     )
 
 
-def _numbered(n_scores: int, base: Any, sizes: Ints, children: Ints, **nodes: Any) -> Trees:
+def _counted(n_scores: int, base: Any, sizes: Ints, children: Ints, **nodes: Any) -> Trees:
     """A table of trees that count nodes and leaves together; a leaf's left child is -1."""
     roots, is_leaf = _before(sizes), children[:, 0] < 0
     is_grown = ~is_leaf
@@ -666,7 +654,7 @@ def from_xgboost(booster: Any) -> Trees:
     value = condition.astype(np.float64)
     if scales:
         value *= np.repeat(np.asarray(scales, dtype=np.float32).astype(np.float64), sizes)
-    found = _numbered(
+    found = _counted(
         k,
         np.broadcast_to(base, (k,)),
         sizes,
@@ -730,7 +718,7 @@ def _symmetric(
     categories[np.cumsum(words)[is_set] - 1] = bits
     border = np.append(_with_zeros(_largest_double(borders)), 0.0)[level]
     inner = np.zeros(n_leaves - 1)
-    found = _numbered(
+    found = _counted(
         1,
         np.zeros(1),
         np.array([len(level)]),
