@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial, reduce
 from importlib.util import find_spec
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self
 
 for _name in ("dask", "distributed", "pandas", "xgboost"):
     if find_spec(_name) is None:
@@ -70,8 +70,6 @@ __all__ = ["DaskCostBoostClassifier", "WorkerLostError"]
 # worker has died.
 _LOOK = 0.5
 _NEWS = 3.0
-
-T = TypeVar("T")
 
 
 class WorkerLostError(RuntimeError):
@@ -417,7 +415,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """A copy that is not fitted, on the same cluster: a client cannot be copied."""
         arguments = {**self.get_params(deep=False), "client": None}
         copies = {name: clone(value, safe=False) for name, value in arguments.items()}
-        return type(self)(**copies).set_params(client=self.client)
+        return type(self)(**{**copies, "client": self.client})
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}
@@ -499,7 +497,7 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
     rows = _parts_of(X)
     found = [rows]
     sizes = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
-    is_known = not np.isnan(sum(sizes))
+    n = sum(sizes)  # NaN if they are unknown
     for name, other in others.items():
         if other is None or isinstance(other, Mapping):  # costs over columns of X
             found.append([other] * len(rows))
@@ -508,9 +506,9 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
             other = da.from_array(np.asarray(other))
         if isinstance(other, da.Array):
             chunks: dict[int, Any] = dict.fromkeys(range(1, other.ndim), -1)
-            if is_known and not np.isnan(other.shape[0]):
-                if other.shape[0] != sum(sizes):
-                    given = f"the {sum(sizes)} rows of X; got {other.shape[0]}"
+            if not np.isnan(n + other.shape[0]):
+                if other.shape[0] != n:
+                    given = f"the {n} rows of X; got {other.shape[0]}"
                     raise ValueError(f"{name} of {owner} must have an entry for each of {given}.")
                 chunks[0] = sizes
             other = other.rechunk(chunks) if chunks else other
@@ -591,43 +589,33 @@ def _scores(shard: Any, model: Model) -> Floats:
     return model.scores(shard[1].X)
 
 
-class WorkerTarget:
-    """A target on the rows of a worker's matrix, as XGBoost's custom objective and metric."""
+def _known(target: Target, data: Any) -> Target:
+    """A target on the rows of a worker's matrix, read from it in the first round."""
+    if not hasattr(data, "known_target"):
+        data.known_target = target.carried(data.get_label(), data.get_weight())
+    return data.known_target  # type: ignore[no-any-return]
 
-    # What the rows are is read from the matrix in the first round and kept, by identity; the matrix
-    # is kept too, or another one could get its number. Workers that are threads of one process
-    # share this object, so it keeps a part per matrix.
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
-        self._parts: dict[int, tuple[xgb.DMatrix, Target]] = {}
+def derivatives(target: Target, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+    """XGBoost's custom objective, for a target other than log loss: gradient and Hessian."""
+    if not data.num_row():  # XGBoost's scores have lost the number of classes there
+        k = target.n_scores
+        nothing = np.zeros((0, k) if k > 1 else 0, dtype=np.float32)
+        return nothing, nothing
+    return _known(target, data).derivatives(scores)
 
-    def _part(self, data: xgb.DMatrix) -> Target:
-        if id(data) not in self._parts:
-            known = self.target.carried(data.get_label(), data.get_weight())
-            self._parts[id(data)] = data, known
-        return self._parts[id(data)][1]
 
-    def derivatives(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
-        """Gradient and Hessian, for a target other than log loss."""
-        if not data.num_row():  # XGBoost's scores have lost the number of classes there
-            k = self.target.n_scores
-            nothing = np.zeros((0, k) if k > 1 else 0, dtype=np.float32)
-            return nothing, nothing
-        return self._part(data).derivatives(scores)
-
-    def mean_loss(self, outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
-        """Name and value of the mean loss over the rows of all workers, the same on each."""
-        sums = np.zeros(2)
-        if data.num_row() and self._part(data).weight > 0:
-            # With an objective of its own XGBoost hands over probabilities, else raw scores.
-            is_probability = self.target.is_log_loss
-            scores = to_scores(outputs) if is_probability else np.asarray(outputs, np.float64)
-            weight = float(data.get_weight().sum(dtype=np.float64))
-            sums[:] = weight * self._part(data).loss(scores), weight
-        total: Any = collective.allreduce(sums, collective.Op.SUM)
-        # The order of a sum must not decide when to stop.
-        return "loss", float(f"{total[0] / total[1]:.12g}")
+def mean_loss(target: Target, outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
+    """XGBoost's custom metric: the mean loss over the rows of all workers, the same on each."""
+    sums = np.zeros(2)
+    if data.num_row() and _known(target, data).weight > 0:
+        # With an objective of its own XGBoost hands over probabilities, else raw scores.
+        scores = to_scores(outputs) if target.is_log_loss else np.asarray(outputs, np.float64)
+        weight = float(data.get_weight().sum(dtype=np.float64))
+        sums[:] = weight * _known(target, data).loss(scores), weight
+    total: Any = collective.allreduce(sums, collective.Op.SUM)
+    # The order of a sum must not decide when to stop.
+    return "loss", float(f"{total[0] / total[1]:.12g}")
 
 
 class DaskSource(StreamedRows):
@@ -716,10 +704,10 @@ class DaskSource(StreamedRows):
             options = {
                 "evals": [(watched, "held_out")],
                 "early_stopping_rounds": rounds.patience,
-                "custom_metric": WorkerTarget(target).mean_loss,
+                "custom_metric": partial(mean_loss, target),
             }
         if not target.is_log_loss:
-            options["obj"] = WorkerTarget(target).derivatives
+            options["obj"] = partial(derivatives, target)
         result = await xgb_dask.train(
             self.cluster.client,
             parameters_for(kind, target, rounds),
@@ -777,18 +765,18 @@ class _Cluster:
     def gather(self, parts: list[Any], doing: str) -> list[Any]:
         """Results of delayed objects, or an error if the workers are gone."""
 
-        async def run(_: set[str]) -> list[Any]:
-            return list(await self.client.gather(self.client.compute(parts)))
+        async def run(_: set[str]) -> Any:
+            return await self.client.gather(self.client.compute(parts))
 
-        return self.guarded(run, doing)
+        return list(self.guarded(run, doing))
 
-    def guarded(self, run: Callable[[set[str]], Awaitable[T]], doing: str) -> T:
+    def guarded(self, run: Callable[[set[str]], Awaitable[Any]], doing: str) -> Any:
         """Run a coroutine on the cluster; give up when a worker that it needs dies or is silent."""
         # XGBoost's workers wait for each other in every round, so the loss of one ends a training:
         # by an error of the others in most cases, but by nothing at all if no worker is left to
         # fail. The coroutine adds the workers that it cannot do without to the set it is given.
 
-        async def watch() -> T:
+        async def watch() -> Any:
             needed: set[str] = set()
             signs: dict[Any, Any] = {}
             known = before = await self._workers(doing)
@@ -828,7 +816,7 @@ class _Cluster:
                 raise
 
         with self.client.as_current():
-            return self.client.sync(watch)  # type: ignore[no-any-return]
+            return self.client.sync(watch)
 
     async def _workers(self, doing: str) -> dict[str, Any]:
         """What the scheduler knows of each worker, by address."""

@@ -141,7 +141,7 @@ def test_a_worker_without_rows_keeps_the_number_of_scores(k, shape):
     # that it hands over have lost them: their shape is (0,).
     target = type("Target", (), {"is_log_loss": False, "n_scores": k})()
     data = xgboost.DMatrix(np.empty((0, 3)), label=np.empty(0))
-    g, h = costboost.dask.WorkerTarget(target).derivatives(np.empty(0, np.float32), data)
+    g, h = costboost.dask.derivatives(target, np.empty(0, np.float32), data)
     assert g.shape == h.shape == shape
 
 
