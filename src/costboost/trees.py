@@ -25,17 +25,6 @@ from costboost._numba import jit
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.columns.raw import is_sparse
 
-__all__ = [
-    "CATEGORY",
-    "MISSING_LEFT",
-    "ZERO",
-    "ZERO_MISSING",
-    "Trees",
-    "from_catboost",
-    "from_lightgbm",
-    "from_xgboost",
-]
-
 # Bits of a node's kind: it asks whether the category is in a set; missing values go left; zeros
 # are missing.
 CATEGORY, MISSING_LEFT, ZERO_MISSING = 1, 2, 4

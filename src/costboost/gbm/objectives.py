@@ -119,9 +119,7 @@ class Objective:
     """
 
     def __init__(self, loss: Loss, costs: Any = None, cost_matrix: Any = None) -> None:
-        self.loss = loss
-        self.costs = costs
-        self.cost_matrix = cost_matrix
+        self.loss, self.costs, self.cost_matrix = loss, costs, cost_matrix
         # The rows of the last round, and the labels, weights and shape of scores they belong to.
         self._rows: LossRows | None = None
         self._given: tuple[Any, ...] = ()
@@ -184,10 +182,9 @@ class LossRows:
         if loss.is_binary:
             problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(costs)))
             self.y, self.C = problem.y, problem.both
-            largest = max(float(np.max(part, initial=0.0)) for part in self.C)
         else:
             self.y, self.C = costs.labels, costs.reduced
-            largest = float(np.max(self.C, initial=0.0))
+        largest = np.max(self.C, initial=0.0)
         if largest > _MOST_COST:
             raise ValueError(
                 f"The costs of an objective must be at most {_MOST_COST:g} in size, because the "
@@ -282,10 +279,8 @@ class CostMetric:
         self.loss = loss.loss if isinstance(loss, Objective) else loss
         # Whether the scores are about unit costs, so that the costs are still to be counted.
         self.is_blind = not (loss.has_costs if isinstance(loss, Objective) else loss.carries_costs)
-        self.costs = costs
-        self.cost_matrix = cost_matrix
-        self.measure = measure
-        self.engine = engine
+        self.costs, self.cost_matrix = costs, cost_matrix
+        self.measure, self.engine = measure, engine
         self._priced: Costs | None = None
         # XGBoost minimises every metric: there a share is told as what is left of it.
         self._is_left = engine == "xgboost" and measure != "mean_cost"
@@ -321,11 +316,10 @@ class CostMetric:
             decisions = _cheapest(probability(F, self.loss), given, known)
         else:  # the costs were in the training
             decisions = decide(F, self.loss)
-        if self.measure == "avoidable_cost":
-            return priced.avoidable_share(decisions, w)
-        if self.measure == "savings":
-            return priced.savings(decisions, w)
-        return float(np.average(priced.paid(decisions), weights=w))
+        if self.measure == "mean_cost":
+            return float(np.average(priced.paid(decisions), weights=w))
+        share = priced.savings if self.measure == "savings" else priced.avoidable_share
+        return share(decisions, w)
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
         """Called by an engine: its own training, or its scikit-learn estimator."""

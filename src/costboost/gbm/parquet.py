@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -50,9 +50,6 @@ except ImportError as error:
         "fit_parquet and predict_parquet read Parquet files with pyarrow and pandas, of which one "
         'is not installed: pip install "costboost[data]"'
     ) from error
-
-if TYPE_CHECKING:
-    from costboost.gbm.classifier import CostBoostClassifier
 
 # Bytes of a column that are read at once.
 _BUFFER = 2**20
@@ -369,7 +366,7 @@ def _check_room(n_bytes: int, owner: str) -> None:
 
 
 def predict_parquet(
-    model: CostBoostClassifier,
+    model: Any,
     paths: Any,
     output: str | Path,
     costs: Any,
@@ -406,10 +403,9 @@ def predict_parquet(
                 answer = model._answer(rows, known, proba=proba or expected)
             result = {name: table[name] for name in keep}
             result["decision"] = pa.array(answer.costs.decisions[answer.codes])
-            if proba and answer.proba is not None:
-                result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))
-            if expected and answer.expected is not None:
-                result.update(zip(prices, map(pa.array, answer.expected.T), strict=True))
+            for names, numbers in ((chances, answer.proba), (prices, answer.expected)):
+                if names:
+                    result.update(zip(names, map(pa.array, numbers.T), strict=True))
             decided = pa.table(result)
             writer = writer or stack.enter_context(pq.ParquetWriter(file, decided.schema))
             writer.write_table(decided)
