@@ -8,10 +8,12 @@ import sys
 import pytest
 
 import costboost
+from costboost import errors
 
 LIGHT = """
 import sys
 import costboost
+from costboost import errors
 dir(costboost), costboost.__all__, costboost.__version__
 print([name for name in ("lightgbm", "numba", "numpy", "scipy", "sklearn") if name in sys.modules])
 """
@@ -26,7 +28,7 @@ def test_the_import_loads_nothing_heavy() -> None:
 def test_the_table_of_modules_is_true() -> None:
     assert set(costboost._MODULES) <= set(costboost.__all__)
     assert set(costboost._PACKAGES) <= set(costboost.__all__)
-    elsewhere = {*costboost._MODULES, *costboost._PACKAGES, "__version__"}
+    elsewhere = {*costboost._MODULES, *costboost._PACKAGES, *errors.__all__, "__version__"}
     assert set(costboost.__all__) - elsewhere == set(costboost.algorithms.__all__)
     for name, module in costboost._MODULES.items():
         assert getattr(costboost, name).__module__.startswith(module)

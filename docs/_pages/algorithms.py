@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 import costboost
+from costboost import errors
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "costboost" / "__init__.py"
@@ -35,7 +36,7 @@ def stub() -> str:
 
 def public_names(text: str) -> str:
     """The text of the package with its list of public names written anew."""
-    elsewhere = {*costboost._MODULES, *costboost._PACKAGES, "__version__"}
+    elsewhere = {*costboost._MODULES, *costboost._PACKAGES, *errors.__all__, "__version__"}
     names = sorted({*elsewhere, *costboost.algorithms.__all__}, key=_as_ruff_sorts)
     lines = "\n".join(["__all__ = [", *(f'    "{name}",' for name in names), "]"])
     return re.sub(r"^__all__ = \[.*?^\]", lines, text, flags=re.DOTALL | re.MULTILINE)

@@ -10,18 +10,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from costboost.errors import (
+    CollapseWarning,
+    ColumnWarning,
+    CostWarning,
+    ModelFileError,
+    TimeLimitWarning,
+)
+
 if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
     from costboost._checks import check_cost_sensitive
     from costboost.algorithms import *
     from costboost.comparison import compare
-    from costboost.errors import (
-        CollapseWarning,
-        ColumnWarning,
-        CostWarning,
-        ModelFileError,
-        TimeLimitWarning,
-    )
     from costboost.files import load
     from costboost.gbm.classifier import CostBoostClassifier
     from costboost.tuning import tuned
@@ -80,14 +81,9 @@ __all__ = [
 # Where public names live; those that are not listed are classes of costboost.algorithms.
 _PACKAGES = ("algorithms", "costs", "decisions", "metrics", "wrappers")
 _MODULES = {
-    "CollapseWarning": "costboost.errors",
-    "ColumnWarning": "costboost.errors",
     "CostBoostClassifier": "costboost.gbm.classifier",
-    "CostWarning": "costboost.errors",
     "MinCostClassifier": "costboost.wrappers",
-    "ModelFileError": "costboost.errors",
     "TargetRateClassifier": "costboost.wrappers",
-    "TimeLimitWarning": "costboost.errors",
     "check_cost_sensitive": "costboost._checks",
     "compare": "costboost.comparison",
     "load": "costboost.files",

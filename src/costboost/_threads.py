@@ -18,7 +18,7 @@ import numpy as np
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-__all__ = ["blas_threads", "is_forked", "limit_forked", "n_threads", "same_threads"]
+__all__ = ["blas_threads", "limit_forked", "n_threads", "same_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -43,11 +43,6 @@ def _note_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
-
-
-def is_forked() -> bool:
-    """Whether this process is a fork of one that had imported this library."""
-    return _forked
 
 
 def limit_forked() -> None:

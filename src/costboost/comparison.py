@@ -430,20 +430,20 @@ def decide(
     known, prefix = model.get_params(), _last_step(model)
     if known.get(f"{prefix}random_state", 0) is None:
         model.set_params(**{f"{prefix}random_state": seed})
+    given = {} if fold.sample_weight is None else {"sample_weight": fold.sample_weight}
     takes_costs = f"{prefix}cost_matrix" in known
-    rows, tested, y = fold.X, fold.X_test, fold.y
-    if not takes_costs:
+    if takes_costs:
+        rows, tested, y = fold.X, fold.X_test, fold.y
+        if table.row_costs is not None:
+            given["costs"] = table.row_costs[train]
+        elif known[f"{prefix}cost_matrix"] is None:
+            model.set_params(**{f"{prefix}cost_matrix": table.form})
+        if known.get("columns", 0) is None and table.kinds:
+            model.set_params(columns=table.kinds)
+    else:
         model, rows, tested = _prepared(model, fold)
         y, prefix = fold.costs.codes, _last_step(model)  # XGBoost takes no other labels
-    elif table.row_costs is None and known[f"{prefix}cost_matrix"] is None:
-        model.set_params(**{f"{prefix}cost_matrix": table.form})
-    if takes_costs and known.get("columns", 0) is None and table.kinds:
-        model.set_params(columns=table.kinds)
-    given = {"costs": table.row_costs} if takes_costs else {}
-    given = {f"{prefix}{name}": one[train] for name, one in given.items() if one is not None}
-    if fold.sample_weight is not None:
-        given[f"{prefix}sample_weight"] = fold.sample_weight
-    model.fit(rows, y, **given)
+    model.fit(rows, y, **{f"{prefix}{name}": one for name, one in given.items()})
     facts = {"fit_seconds": processor_seconds() - start}
     start = processor_seconds()
     if takes_costs:
@@ -869,13 +869,10 @@ def rank(costs: Mapping[str, Floats]) -> list[Standing]:
 
     groups: dict[int, int] = {}
     for leader in order:
-        if leader in groups:
-            continue
-        number = len(set(groups.values())) + 1
-        gap, half = differences(leader)
-        for other in order:
-            if other not in groups and (other == leader or gap[other] - half[other] <= 0):
-                groups[other] = number
+        if leader not in groups:
+            gap, half = differences(leader)
+            near = [j for j in order if j == leader or gap[j] - half[j] <= 0]
+            groups = dict.fromkeys(near, max(groups.values(), default=0) + 1) | groups
     gap, half = differences(order[0])
     cost, low, high = paid.sum(axis=0), gap - half, gap + half
     return [

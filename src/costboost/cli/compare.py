@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
+import costboost
 from costboost._typing import AnyArray
 from costboost._words import money, span
 from costboost.cli import options, show
+from costboost.cli.failure import collected_warnings
 from costboost.cli.models import algorithm_class, algorithm_names, make_model, read_settings
 from costboost.cli.options import ProblemOptions, check_output, command, option
 from costboost.cli.problem import CostProblem, folds, read_problem
-from costboost.columns import Columns, need
+from costboost.columns import need
 
 if TYPE_CHECKING:
     from costboost.comparison import Comparison, Fold
@@ -70,17 +72,22 @@ def compare(
     if [name.lower() for name in names] == ["all"]:
         names = [name for name in algorithm_names() if name != "TargetRate"]
     contenders = _ours(problem, names, read_settings(setting), seed)
-    missing: list[str] = []
+    others = {} if only_ours else {"xgboost": "XGBoost", "catboost": "CatBoost"}
+    missing = [package for package in others if not find_spec(package)]
     if not only_ours:
         contenders |= _usual(len(problem), seed)
-        for package, name in (("xgboost", "XGBoost"), ("catboost", "CatBoost")):
-            if find_spec(package):
-                engine = _engine(package, len(problem), seed)
-                contenders[f"{name}, calibrated"] = _calibrated(engine)
-            else:
-                missing.append(package)
-    pairs = list(folds(problem, n_folds, seed))
-    found = _compared(problem, contenders, pairs, seed, checkpoint, not talk.quiet)
+    for package in (name for name in others if name not in missing):
+        engine = _engine(package, len(problem), seed)
+        contenders[f"{others[package]}, calibrated"] = _calibrated(engine)
+    pairs = folds(problem, n_folds, seed)
+    with collected_warnings() as remarks:
+        found = costboost.compare(
+            contenders, (problem.X.drop(problem.columns.target), problem.y),
+            costs=problem.settings["cost_matrix"], columns=problem.columns,
+            sample_weight=problem.weights, splits=pairs, random_state=seed, results=checkpoint,
+            progress=not talk.quiet,
+        )  # fmt: skip
+    show.warn(talk, *remarks)
     standings, n = found.standings(), sum(len(test) for _, test in pairs)
     if plot is not None:
         picture: Any = found.plot("cost").figure
@@ -120,25 +127,30 @@ def demo(
     force: bool = options.FORCE,
 ) -> None:
     """Compare costboost with the usual alternatives, in money, on built-in data."""
+    import polars as pl
     from sklearn.model_selection import train_test_split
+
+    from costboost.datasets import make_fraud
 
     console = Console()
     check_output(report, force=force)
-    problem = _fraud(rows, seed)
-    pair = train_test_split(np.arange(rows), test_size=0.5, stratify=problem.y, random_state=seed)
+    need("polars", "cli", "costboost demo")
+    data, costs = make_fraud(rows, random_state=seed), {"fn": "amount", "fp": 5, "tp": 5}
+    X, y = pl.DataFrame(data.X, schema=list(data.feature_names)), data.y
+    train, test = train_test_split(np.arange(rows), test_size=0.5, stratify=y, random_state=seed)
     names = ["CostBoost", "MinCost", "CSAdaBoost", "CSLogitBoost", "AdaC2"]
-    contenders = _ours(problem, names, {}, seed) | _usual(rows, seed)
-    found = _compared(problem, contenders, [pair], seed, progress=True)
-    share = f"{problem.y.mean():.1%}"
-    title = f"Card fraud (synthetic): {rows:,} payments, {share} fraud; test half"
+    ours = {name: algorithm_class(name)() for name in names}
+    found = costboost.compare(
+        ours | _usual(rows, seed), (X, y), costs=costs, splits=[(train, test)], random_state=seed
+    )
+    title = f"Card fraud (synthetic): {rows:,} payments, {y.mean():.1%} fraud; test half"
     _show(console, found, title, LEGEND)
     if find_spec("plotly") is None:
         show.say(console, 'No page: it needs plotly (pip install "costboost[report]").')
         return
-    train, test = (problem.take(index) for index in pair)
-    model = train.fit(make_model("CostBoost", problem, {"effort": "fast"}, seed=seed))
-    page = model.report(
-        test.X.drop("fraud"), test.y, path=report, segments="amount",
+    model = costboost.CostBoostClassifier(costs, effort="fast", random_state=seed)
+    page = model.fit(X[train], y[train]).report(
+        X[test], y[test], path=report, segments="amount",
         title="costboost demo: which payments to stop",
     )  # fmt: skip
     show.wrote(console, page, ": open it in a browser.")
@@ -215,21 +227,6 @@ def _usual(n: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _compared(
-    problem: CostProblem, contenders: Mapping[str, Any], pairs: Any, seed: int,
-    results: Path | None = None, progress: bool = False,
-) -> Comparison:  # fmt: skip
-    """`costboost.compare` on the rows of a file."""
-    from costboost import compare
-
-    return compare(
-        contenders, (problem.X.drop(problem.columns.target), problem.y),
-        costs=problem.settings["cost_matrix"], columns=problem.columns,
-        sample_weight=problem.weights, splits=pairs, random_state=seed, results=results,
-        progress=progress,
-    )  # fmt: skip
-
-
 def _show(console: Console, found: Comparison, title: str, caption: str) -> None:
     """The table of a comparison, and whether the first way to decide pays."""
     standings = found.standings()
@@ -254,19 +251,3 @@ LEGEND = (
     "likeliest class, or with rows weighted by what an error costs, or, calibrated (isotonic), for "
     "the least expected cost. MinCost is that rule with sigmoid calibration."
 )
-
-
-def _fraud(n: int, seed: int) -> CostProblem:
-    """Synthetic payments."""
-    import polars as pl
-
-    from costboost.datasets import make_fraud
-
-    need("polars", "cli", "costboost demo")
-    data = make_fraud(n, random_state=seed)
-    X = pl.DataFrame(data.X, schema=list(data.feature_names))
-    columns = Columns.learn(X, target="fraud", keep=["amount"])
-    return CostProblem(
-        X.with_columns(fraud=data.y), data.y, None, None, None, columns, {}, [0, 1],
-        {"cost_matrix": {"fn": "amount", "fp": 5, "tp": 5}},
-    )  # fmt: skip

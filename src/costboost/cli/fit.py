@@ -122,11 +122,7 @@ def fit(
                 "decisions": model.decisions_.tolist(),
                 "costs": str(model.costs_),
                 "notes": [*problem.notes, *remarks],
-                "held_out": {
-                    "rows": len(held_out),
-                    "how": how,
-                    "ways_to_decide": [] if found is None else show.rules_json(found),
-                },
+                "held_out": show.held_out_json(len(held_out), how, found),
             }
         )
 

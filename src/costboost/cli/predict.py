@@ -14,8 +14,8 @@ from costboost.cli import options, show
 from costboost.cli.failure import collected_warnings
 from costboost.cli.models import load_model
 from costboost.cli.options import ScoringOptions, assigned, check_output, command, listed, option
-from costboost.cli.problem import column_values, texts
-from costboost.columns import TableError, unknown_column, writer
+from costboost.cli.problem import check_names, column_values, texts
+from costboost.columns import TableError, writer
 from costboost.costs.forms import expressions_in
 from costboost.decisions.arrays import cheapest_other
 
@@ -158,9 +158,7 @@ def _beside(
     """The columns to keep, and the new ones."""
     import polars as pl
 
-    for name in keep:
-        if name not in frame.columns:
-            raise unknown_column(name, frame.columns, "--keep", where)
+    check_names(keep, frame.columns, "--keep", where)
     kept = frame.select(keep) if keep else frame
     for name in new:
         if prefix + name in kept.columns:
@@ -203,10 +201,9 @@ def _groups(
     """The group of each row: its day, its week, ..., or the value of a column."""
     import polars as pl
 
-    if per in frame.columns:
+    if per in frame.columns or per not in PERIODS:
+        check_names([per], frame.columns, "--per", where)
         return texts(frame[per])
-    if per not in PERIODS:
-        raise unknown_column(per, frame.columns, "--per", where)
     if name is None:
         dates = [column.name for column in columns if column.kind == "date"]
         hint = f", such as --time-column {dates[0]}" if dates else ""

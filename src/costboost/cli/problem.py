@@ -5,7 +5,7 @@ Costs are typed as ``--cost fn=amount+15``, as ``--cost fraud:review=4``, or in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,10 +47,8 @@ class CostProblem:
 
     def take(self, index: AnyArray) -> CostProblem:
         """Some of the rows."""
-        others = (self.weights, self.time, self.groups)
-        weights, time, groups = (None if one is None else one[index] for one in others)
-        X, y = self.X[index], self.y[index]
-        return replace(self, X=X, y=y, weights=weights, time=time, groups=groups)
+        own = {name: getattr(self, name) for name in ("X", "y", "weights", "time", "groups")}
+        return replace(self, **{k: v[index] for k, v in own.items() if v is not None})
 
     def fit(self, model: Any) -> Any:
         """Fit a model to the rows."""
@@ -65,7 +63,7 @@ def read_problem(asked: ProblemOptions) -> CostProblem:
     source, target = asked.open(), asked.target
     entries = typed_costs(asked.cost or (), asked.cost_matrix)
     costed = columns_of(entries)
-    _check_names(asked, source.columns(), costed, source.name)
+    _check_options(asked, source.columns(), costed, source.name)
     frame = source.read()
     is_known, notes = has_label(frame[target]), []
     if not is_known.all():
@@ -106,8 +104,7 @@ def read_rows(
     where: str,
 ) -> CostProblem:  # fmt: skip
     """Labelled rows of a file; `facts` name the columns of weights, times and groups."""
-    if columns.target not in frame.columns:
-        raise unknown_column(columns.target, frame.columns, "the truth", where)
+    check_names([columns.target], frame.columns, "the truth", where)
     weights = time = groups = None
     if facts.get("weight") in frame.columns:
         weights = column_values(frame, facts["weight"], columns, where, "number")
@@ -162,22 +159,27 @@ def texts(values: pl.Series, missing: str = "") -> AnyArray:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def _check_names(
-    asked: ProblemOptions, names: Sequence[str], costed: Sequence[str], where: str
+def check_names(names: Sequence[str | None], known: Sequence[str], option: str, where: str) -> None:
+    """Refuse names of columns that the file does not have."""
+    for name in filter(None, names):
+        if name not in known:
+            raise unknown_column(name, known, option, where)
+
+
+def _check_options(
+    asked: ProblemOptions, known: Sequence[str], costed: Sequence[str], where: str
 ) -> None:
-    """Refuse names of columns that the file does not have, and the target as another column."""
+    """Refuse options that name columns which the file does not have, or the target again."""
     named: dict[str, Sequence[str | None]] = {
         "--target": [asked.target], "--exclude": listed(asked.exclude),
         "--column": list(asked.kinds()), "--weight-column": [asked.weight_column],
         "--time-column": [asked.time_column], "--group-column": [asked.group_column],
         "the costs name it": costed,
     }  # fmt: skip
-    for option, wanted in named.items():
-        for name in filter(None, wanted):
-            if name not in names:
-                raise unknown_column(name, names, option, where)
-            if name == asked.target and option != "--target":
-                raise TableError(f"{name!r} is the target, and nothing else ({option}).")
+    for option, names in named.items():
+        check_names(names, known, option, where)
+        if asked.target in names and option != "--target":
+            raise TableError(f"{asked.target!r} is the target, and nothing else ({option}).")
 
 
 def _kinds(
@@ -208,8 +210,7 @@ def column_values(
     frame: pl.DataFrame, name: str, columns: Columns, where: str, *kinds: str
 ) -> AnyArray:
     """Dates or numbers, as the kinds say, of a column that an option names; none missing."""
-    if name not in frame.columns:
-        raise unknown_column(name, frame.columns, "--time-column", where)
+    check_names([name], frame.columns, "--time-column", where)
     found = [one for one in columns if one.name == name and one.kind in ("date", "number")]
     known = found[0] if found else look(frame.select(name))[name].column(keep=True)
     start = f"{where}: the column {name!r}"
@@ -367,22 +368,21 @@ def split(rows: CostProblem, share: float, seed: int) -> tuple[Ints, Ints, str]:
     return np.sort(train), np.sort(test), words
 
 
-def folds(rows: CostProblem, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def folds(rows: CostProblem, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
     """Folds of a cross-validation: forward in time, by groups, or stratified at random."""
     from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 
     if rows.time is not None:
         order = np.argsort(rows.time, kind="stable")
-        for train, test in TimeSeriesSplit(n_folds).split(order):
-            yield np.sort(order[train]), np.sort(order[test])
-        return
+        pairs = TimeSeriesSplit(n_folds).split(order)
+        return [(np.sort(order[train]), np.sort(order[test])) for train, test in pairs]
     if rows.groups is not None:
-        yield from GroupKFold(n_folds).split(rows.X, rows.y, rows.groups)
-        return
+        return list(GroupKFold(n_folds).split(rows.X, rows.y, rows.groups))
     _, counts = np.unique(rows.y, return_counts=True)
     if counts.min() < n_folds:
         raise TableError(
             f"The rarest class has {counts.min()} rows, too few for {n_folds} folds. Use "
             f"--folds {max(2, int(counts.min()))}, or gather more rows."
         )
-    yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows.X, rows.y)
+    by_class = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return list(by_class.split(rows.X, rows.y))

@@ -14,8 +14,8 @@ from costboost.cli import options, show
 from costboost.cli.failure import FOUND
 from costboost.cli.models import load_model, measure, typed_frame
 from costboost.cli.options import ScoringOptions, check_output, command, option
-from costboost.cli.problem import column_values, has_label, read_rows, texts, truth
-from costboost.columns import need, unknown_column
+from costboost.cli.problem import check_names, column_values, has_label, read_rows, texts, truth
+from costboost.columns import need
 from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:
@@ -54,12 +54,9 @@ def report(
     X, more = typed_frame(model, frame, source.name), {}
     if time_column is not None:
         more["time"] = column_values(frame, time_column, columns, source.name, "date")
-    for name in segment or ():
-        if name not in frame.columns:
-            raise unknown_column(name, frame.columns, "--segment", source.name)
+    check_names(segment or (), frame.columns, "--segment", source.name)
     priced = [name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f"]
-    categories = [str(name) for name in X if str(X[name].dtype) == "category"]
-    few = [name for name in categories if X[name].nunique() <= 20]
+    few = [str(x) for x in X if str(X[x].dtype) == "category" and X[x].nunique() <= 20]
     kinds = {one.name: one.kind for one in columns if one.name in X}
     out, _ = show.consoles(as_json)
     with out.status("Computing the report"):

@@ -107,8 +107,15 @@ def columns_json(columns: Columns) -> list[dict[str, Any]]:
 
 def rules_json(found: Headline) -> list[dict[str, Any]]:
     """What each rule costs, for scripts."""
-    parts = ({"cost": one.cost._asdict(), "saving": one.saving._asdict()} for one in found.rules)
-    return [one._asdict() | part for one, part in zip(found.rules, parts, strict=True)]
+    return [
+        {**one._asdict(), "cost": one.cost._asdict(), "saving": one.saving._asdict()}
+        for one in found.rules
+    ]
+
+
+def held_out_json(rows: int, how: str, found: Headline | None) -> dict[str, Any]:
+    """What was measured on held-out rows, for scripts."""
+    return {"rows": rows, "how": how, "ways_to_decide": rules_json(found) if found else []}
 
 
 def print_money(console: Console, found: Headline, n: int) -> None:

@@ -49,7 +49,7 @@ def tune(
     # Without calibration: the best settings are printed as options of `costboost fit`.
     keep = ["calibration", *read_settings(learner.setting)]
     search = tuned(
-        plain, n_trials=trials, cv=list(problems.folds(training, folds, seed)), keep=keep,
+        plain, n_trials=trials, cv=problems.folds(training, folds, seed), keep=keep,
         study=study, random_state=seed, verbose=not talk.quiet,
     )  # fmt: skip
     with collected_warnings() as remarks:
@@ -64,16 +64,12 @@ def tune(
     if as_json:
         show.print_json(
             {
-                "study": str(study),
+                "study": study,
                 "trials": search.n_trials_,
                 "pruned": search.n_pruned_,
                 "best": best,
-                "held_out": {
-                    "rows": len(held_out),
-                    "how": words,
-                    "ways_to_decide": show.rules_json(found),
-                },
-                "model": None if path is None else str(path),
+                "held_out": show.held_out_json(len(held_out), words, found),
+                "model": path,
             }
         )
         return

@@ -237,20 +237,18 @@ def _from_openml(name: str) -> Dataset:
 
 def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False) -> Any:
     """The folder that holds the files; without one an error that says how to name it, or None."""
-    origin = ENVIRONMENT_VARIABLE if data_dir is None else "data_dir"
     named = data_dir or os.environ.get(ENVIRONMENT_VARIABLE)
+    repository = Path(__file__).resolve().parents[3]
+    beside = [base.parent / "shared" / "data" for base in (repository, Path.cwd())]
+    for folder in [Path(named)] if named else beside:
+        if (folder / METADATA).is_file():
+            return folder
     if named:
-        if (Path(named) / METADATA).is_file():
-            return Path(named)
+        origin = ENVIRONMENT_VARIABLE if data_dir is None else "data_dir"
         raise FileNotFoundError(
             f"{origin} of costboost.datasets.load must be a folder of benchmark files; "
             f"{str(named)!r} has no {METADATA}."
         )
-    repository = Path(__file__).resolve().parents[3]
-    for base in (repository, Path.cwd()):
-        folder = base.parent / "shared" / "data"
-        if (folder / METADATA).is_file():
-            return folder
     if missing_ok:
         return None
     raise FileNotFoundError(
