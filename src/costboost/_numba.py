@@ -81,13 +81,8 @@ class Compiled:
             if name in plain.__globals__
         }
         cells = tuple(CellType(_as_numba(c.cell_contents)) for c in plain.__closure__ or ())
-        twin = FunctionType(
-            code,
-            {**plain.__globals__, **names},
-            plain.__name__,
-            plain.__defaults__,
-            cells or None,
-        )
+        scope = {**plain.__globals__, **names}
+        twin = FunctionType(code, scope, plain.__name__, plain.__defaults__, cells or None)
         return jit(twin, **self.options)
 
     def __getstate__(self) -> dict[str, Any]:

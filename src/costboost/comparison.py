@@ -46,15 +46,7 @@ from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import expressions_in, is_frame
 from costboost.costs.labels import positions
-from costboost.metrics import (
-    Verdict,
-    corrected_t_test,
-    critical_difference,
-    friedman_test,
-    holm,
-    wilcoxon_test,
-)
-from costboost.metrics.statistics import corrected_t_interval
+from costboost.metrics import Verdict, statistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -678,8 +670,8 @@ class Comparison:
         """
         table = self.scores().dropna(axis=1).to_numpy()
         if table.shape[1] < 3:
-            return wilcoxon_test(table[:, 0] - table[:, -1])
-        return friedman_test(table)
+            return statistics.wilcoxon_test(table[:, 0] - table[:, -1])
+        return statistics.friedman_test(table)
 
     def critical_difference(self, alpha: float = LEVEL) -> float:
         """Least difference of mean ranks that Nemenyi's test calls significant.
@@ -695,7 +687,7 @@ class Comparison:
             The critical difference.
         """
         table = self.scores().dropna(axis=1)
-        return critical_difference(table.shape[1], len(table), alpha)
+        return statistics.critical_difference(table.shape[1], len(table), alpha)
 
     def duel(self, ours: str, theirs: str) -> pd.DataFrame:
         """One method against another on each data set, over the splits that both finished.
@@ -737,7 +729,7 @@ class Comparison:
             if name == ours or found.empty:
                 continue
             gap, sure = found["difference"], found["p_holm"] < LEVEL
-            p = wilcoxon_test(gap) if len(self._tables) > 1 else found["p"].iloc[0]
+            p = statistics.wilcoxon_test(gap) if len(self._tables) > 1 else found["p"].iloc[0]
             lines[name] = {
                 "won": (gap > TIE).sum(), "tied": (gap.abs() <= TIE).sum(),
                 "lost": (gap < -TIE).sum(), "difference": gap.mean(),
@@ -745,7 +737,7 @@ class Comparison:
             }  # fmt: skip
         frame = as_frame(list(lines.values()), OWNER)
         frame.index = list(lines)
-        return frame.assign(p_holm=holm(frame["p"])) if lines else frame
+        return frame.assign(p_holm=statistics.holm(frame["p"])) if lines else frame
 
     def standings(self) -> list[Standing]:
         """Total costs on one data set, compared row by row.
@@ -828,10 +820,11 @@ def duel(rows: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:
     for data, gaps in (wide[ours] - wide[theirs]).dropna().groupby(level="data", sort=False):
         sizes, values = rows[rows["data"] == data], gaps.to_numpy()
         ratio = float(sizes["n_test"].sum() / sizes["n_train"].sum())
-        error, p = corrected_t_interval(values, ratio), corrected_t_test(values, ratio)
+        error = statistics.corrected_t_interval(values, ratio)
+        p = statistics.corrected_t_test(values, ratio)
         lines.append({"data": data, "difference": values.mean(), "error": error, "p": p})
     frame = as_frame(lines, OWNER).reindex(columns=["data", "difference", "error", "p"])
-    return frame.set_index("data").assign(p_holm=holm(frame["p"]))
+    return frame.set_index("data").assign(p_holm=statistics.holm(frame["p"]))
 
 
 class Standing(NamedTuple):

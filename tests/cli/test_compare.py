@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import train_test_split
 
 from cli.conftest import COSTS, World, run, words
 from costboost import comparison
@@ -17,7 +18,6 @@ from costboost.cli import compare
 from costboost.cli.problem import folds
 from costboost.columns import TableError
 from costboost.datasets import make_fraud
-from costboost.metrics import total_cost
 
 
 def test_compare(world: World, tmp_path: Path) -> None:
@@ -87,14 +87,19 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
     assert path.read_text() == '{"not": "yours"}'
 
 
-def test_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_demo(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     page = tmp_path / "demo.html"
     text = run("demo", "--rows", 1000, "--report", page).stdout
     assert max(map(len, text.splitlines())) <= max(80, 40 + len(str(page)))
     assert "which payments to stop" in page.read_text("utf-8")
-    for word in ("Card fraud", "CostBoost", "MinCost", "best constant decision", "per 1,000 rows"):
+    for word in ("Card fraud", "CostBoost", "MinCost", "per 1,000 rows"):
         assert word in text
+    data, rows = make_fraud(1000, random_state=2026), np.arange(1000)
+    train, test = train_test_split(rows, test_size=0.5, stratify=data.y, random_state=2026)
+    paid = data.costs[rows, data.y]
+    total = paid[test, paid[train].sum(axis=0).argmin()].sum()
+    assert re.search(rf"best constant decision +│ +{total:,.0f} ", text)
     assert "--rows" in re.sub(r"\x1b\[[0-9;]*m", "", run("demo", "--rows", 3, code=2).output)
     monkeypatch.setattr(compare, "_usual", lambda *_: {})
     monkeypatch.setattr(compare, "find_spec", lambda name: None)
@@ -102,9 +107,9 @@ def test_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert 'pip install "costboost[report]"' in text
 
 
-def test_costs_of_the_demo_are_those_of_its_data() -> None:
-    problem, data = compare._fraud(600, 0), make_fraud(600, random_state=0)
-    decided, pair = np.arange(300) % 2, np.arange(600).reshape(2, -1)
-    found = compare._compared(problem, {"careless": lambda fold: decided}, [pair], 0)
-    paid = total_cost(data.y[300:], decided, costs=data.costs[300:])
-    assert found.paid()["careless"].sum() == pytest.approx(paid)
+def test_a_warning_is_a_line_of_the_command(world: World) -> None:
+    few = ("--only-ours", "--algorithm", "AdaC2", "--set", "n_estimators=2", "--folds", 2)
+    costs = ("--target", "fraud", "--positive", "yes", "--cost", "fn=-30", "--cost", "fp=5")
+    result = run("compare", world.train, *costs, *few)
+    assert "Warning: " in result.stdout and "without the minus sign" in words(result.stdout)
+    assert not result.stderr

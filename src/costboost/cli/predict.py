@@ -15,14 +15,13 @@ from costboost.cli.failure import collected_warnings
 from costboost.cli.models import load_model
 from costboost.cli.options import ScoringOptions, assigned, check_output, command, listed, option
 from costboost.cli.problem import check_names, column_values, texts
-from costboost.columns import TableError, writer
+from costboost.columns import Columns, TableError, writer
 from costboost.costs.forms import expressions_in
 from costboost.decisions.arrays import cheapest_other
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from costboost.columns import Columns
     from costboost.decisions import Allocation
 
 PERIODS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -15,11 +15,8 @@ from costboost.cli.failure import FOUND
 from costboost.cli.models import load_model, measure, typed_frame
 from costboost.cli.options import ScoringOptions, check_output, command, option
 from costboost.cli.problem import check_names, column_values, has_label, read_rows, texts, truth
-from costboost.columns import need
+from costboost.columns import Source, need
 from costboost.costs.forms import columns_of
-
-if TYPE_CHECKING:
-    from costboost.columns import Source
 
 
 @command
