@@ -543,7 +543,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """
         answer, proba, expected = self._weighed_answer(X, costs, "decide")
         if prices is not None:
-            expected = expected + np.asarray(prices, dtype=np.float64)
+            price = np.asarray(prices, dtype=np.float64)
+            if (closed := price == np.inf).any():  # the price of a limit of 0
+                none = dict.fromkeys(answer.costs.decisions[closed].tolist(), 0)
+                capacity = {**(capacity or {}), **none}
+            expected = expected + np.where(closed, 0.0, price)
         return allocate(
             expected,
             answer.costs.decisions,

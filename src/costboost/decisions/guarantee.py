@@ -136,8 +136,6 @@ def _upper_bound(x: Floats, delta: float) -> float:
         stake = np.minimum(stakes, _STAKE / max(1.0 - m, 1e-300))
         return bool(np.log1p(stake * (m - x)).sum() >= wanted)
 
-    if not is_ruled_out(1.0 - 1e-12):
-        return 1.0
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)

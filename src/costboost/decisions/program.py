@@ -10,8 +10,7 @@ rows are right, or it is solved again with more rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,8 +24,7 @@ _ROWS = 1000
 _NEAR = (20, 400)
 
 
-@dataclass(frozen=True, eq=False)
-class LinearLimits:
+class LinearLimits(NamedTuple):
     """Limits ``low <= sum_i coefficients[:, i, decision of i] <= high``, m of them."""
 
     coefficients: Floats  # (m, n, d)
@@ -46,11 +44,18 @@ class LinearLimits:
 
 # A vertex of the program's solutions: the decision of each row, the rows that are split between
 # decisions, and the prices of the limits.
-Solution = tuple[Ints, Ints, Floats]
+Vertex = tuple[Ints, Ints, Floats]
 
 
-def solve(expected: Floats, limits: LinearLimits) -> Solution | None:
-    """Decisions of least cost within the limits, rows possibly split; None if infeasible."""
+def solve(expected: Floats, limits: LinearLimits) -> tuple[Ints, Floats] | None:
+    """Decisions of least cost within the limits, and the prices of the limits; None if none."""
+    found = _vertex(expected, limits)
+    codes = None if found is None else _whole_rows(expected, limits, found)
+    return None if found is None or codes is None else (codes, found[2])
+
+
+def _vertex(expected: Floats, limits: LinearLimits) -> Vertex | None:
+    """The optimum if rows can be split between decisions; None if infeasible."""
     n = len(expected)
     every, codes = np.arange(n), np.zeros(n, dtype=np.intp)
     if n <= 2 * _ROWS:
@@ -58,7 +63,7 @@ def solve(expected: Floats, limits: LinearLimits) -> Solution | None:
     sample, share = np.random.default_rng(0).choice(n, _ROWS, replace=False), _ROWS / n
     costs, zeros = expected[sample], np.zeros(len(limits.low))
     part = LinearLimits(limits.coefficients[:, sample], limits.low * share, limits.high * share)
-    start = solve(costs, part)
+    start = _vertex(costs, part)
     if start is None and _is_proof(expected, limits, _climbed(costs, part, zeros)):
         return None
     prices = _climbed(expected, limits, zeros if start is None else start[2])
@@ -92,7 +97,7 @@ def dual_bound(expected: Floats, limits: LinearLimits, prices: Floats) -> float:
 
 
 def _climbed(expected: Floats, limits: LinearLimits, prices: Floats) -> Floats:
-    """Prices where the dual function of all rows is nearly largest."""
+    """Prices where the dual function of all rows is nearly largest, or that are a proof."""
     # A sum over many rows is almost smooth. A limit with two ends has a price for each.
     m, every, unit = len(limits.low), np.arange(len(expected)), _unit(expected) * len(expected)
     scale = np.maximum(np.tile(np.abs(limits.coefficients).mean(axis=(1, 2)), 2), 1e-300)
@@ -100,23 +105,27 @@ def _climbed(expected: Floats, limits: LinearLimits, prices: Floats) -> Floats:
     known = np.isfinite(ends)
     ends = np.where(known, ends, 0.0)
 
-    def fall(point: Floats) -> tuple[float, Floats]:
+    def of_limits(point: Floats) -> Floats:
         each = point / scale
-        penalised = _penalised(expected, limits, each[:m] - each[m:])
+        return np.asarray(each[:m] - each[m:])
+
+    def fall(point: Floats) -> tuple[float, Floats]:
+        penalised = _penalised(expected, limits, of_limits(point))
         codes: Ints = penalised.argmin(axis=1)
         used = limits.used(codes, every)
         least = float(penalised[every, codes].sum())
         slope = np.where(known, ends - np.append(used, -used), 0.0) / scale
-        return (float(each @ ends) - least) / unit, slope / unit
+        return (float(point / scale @ ends) - least) / unit, slope / unit
+
+    def stop_at_proof(xk: Floats) -> None:
+        if _is_proof(expected, limits, of_limits(xk)):
+            raise StopIteration
 
     start = scale * np.maximum(np.append(prices, -prices), 0.0) * known
     bounds = Bounds(0.0, np.where(known, np.inf, 0.0))
     # A few dozen evaluations are usual; without an end to the function there would be no end.
-    found = minimize(
-        fall, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxfun": 1000}
-    )
-    each = found.x / scale
-    return np.asarray(each[:m] - each[m:])
+    how: Any = {"method": "L-BFGS-B", "bounds": bounds, "options": {"maxfun": 1000}}
+    return of_limits(minimize(fall, start, jac=True, callback=stop_at_proof, **how).x)
 
 
 def _is_proof(expected: Floats, limits: LinearLimits, prices: Floats) -> bool:
@@ -128,12 +137,12 @@ def _is_proof(expected: Floats, limits: LinearLimits, prices: Floats) -> bool:
     return bool(dual_bound(free, limits, prices) > rounding)
 
 
-def whole_rows(expected: Floats, limits: LinearLimits, found: Solution) -> Ints | None:
+def _whole_rows(expected: Floats, limits: LinearLimits, found: Vertex) -> Ints | None:
     """Decisions in whole rows near a solution that splits a few, or None if none were found."""
     codes, split, prices = found
     if not len(split):
         return codes
-    n, d = expected.shape
+    d = expected.shape[1]
     margin = np.ptp(np.partition(_penalised(expected, limits, prices), 1, axis=1)[:, :2], axis=1)
     margin[split] = -1.0
     for size in _NEAR:  # the split rows, and those next to a tie
@@ -158,8 +167,6 @@ def whole_rows(expected: Floats, limits: LinearLimits, found: Solution) -> Ints 
             codes = codes.copy()
             codes[free] = result.x.reshape(-1, d).argmax(axis=1)
             return codes
-        if size >= n:
-            break
     return None
 
 
@@ -171,7 +178,7 @@ def _penalised(expected: Floats, limits: LinearLimits, prices: Floats) -> Floats
     return penalised
 
 
-def _contradicted(expected: Floats, limits: LinearLimits, found: Solution) -> bool:
+def _contradicted(expected: Floats, limits: LinearLimits, found: Vertex) -> bool:
     """Whether the prices of the solution speak against the decision of any row."""
     codes, split, prices = found
     penalised = _penalised(expected, limits, prices)
@@ -182,7 +189,7 @@ def _contradicted(expected: Floats, limits: LinearLimits, found: Solution) -> bo
 
 def _with_free_rows(
     expected: Floats, limits: LinearLimits, free: Ints, codes: Ints
-) -> Solution | None:
+) -> Vertex | None:
     """Solve for the free rows; the others keep their codes."""
     table = np.concatenate([_regret(expected[free]), *limits.coefficients[:, free]], axis=1)
     distinct, member, supply = np.unique(table, axis=0, return_inverse=True, return_counts=True)

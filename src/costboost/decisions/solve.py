@@ -16,7 +16,7 @@ from costboost._utils import Framed, as_frame, check_weights, invalid
 from costboost.costs.labels import position
 from costboost.decisions.arrays import cheapest, cheapest_other, checked_table, column_labels
 from costboost.decisions.limits import Budget, Rate, Sum, bounds, groups_of, read
-from costboost.decisions.program import LinearLimits, dual_bound, solve, whole_rows
+from costboost.decisions.program import LinearLimits, dual_bound, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,10 +185,8 @@ def allocate(
     cell = group * d + codes
     cost = np.bincount(cell, taken, minlength=len(sizes) * d).reshape(-1, d).astype(np.float64)
     count = np.bincount(cell, minlength=len(sizes) * d).reshape(-1, d)
-    has_limit = np.array([label in (capacity or {}) for label in actions])
-
-    limited = labels[has_limit].tolist()
-    prices = [dict(zip(limited, row, strict=True)) for row in price[:, has_limit].tolist()]
+    limited = [j for j, label in enumerate(actions) if label in (capacity or {})]
+    prices = [{actions[j]: row[j] for j in limited} for row in price.tolist()]
     total = float(cost.sum())
     return Allocation(
         decisions=labels,
@@ -239,19 +237,18 @@ def _within_sums(
             np.append(counts.high, [one.high * w for one, w in zip(sums, wholes, strict=True)]),
         )
         found = solve(costs, limits)
-        chosen = None if found is None else whole_rows(costs, limits, found)
-        if found is None or chosen is None:
+        if found is None:
             where = "" if names is None else f" in the group {names[g]!r}"
             asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
             more = " and the capacity" if len(counted) else ""
             problem = f"is infeasible{where}: found no decisions of these {len(rows)} rows that"
             raise invalid("constraints", owner, f"{problem} meet {asked}{more}. Relax a limit.")
-        codes[rows], first = chosen, len(counted)
-        price[g, counted] = found[2][:first]
-        total.append(dual_bound(costs, limits, found[2]))
-        used = limits.used(chosen, np.arange(len(rows)))[first:].tolist()
-        duals = found[2][first:].tolist()
-        for one, sum_met, whole, dual in zip(sums, used, wholes, duals, strict=True):
+        codes[rows], duals = found
+        price[g, counted] = duals[: len(counted)]
+        total.append(dual_bound(costs, limits, duals))
+        table = np.stack([limits.used(found[0], np.arange(len(rows))), duals], axis=1)
+        of_sums = table[len(counted) :].tolist()
+        for one, whole, (sum_met, dual) in zip(sums, wholes, of_sums, strict=True):
             ends = [end if np.isfinite(end) else None for end in (one.low, one.high)]
             value = sum_met / whole if whole else float("nan")
             what = {"constraint": one.words, "at_least": ends[0], "at_most": ends[1]}
@@ -282,7 +279,7 @@ def _within_counts(E: Floats, group: Ints, lower: Ints, upper: Ints) -> tuple[In
             is_free = lower[g].any() | (upper[g] < len(rows))[codes[rows]]
             rows = rows[is_free]
             found = solve(E[rows], _count_limits((len(rows), d), lower[g], upper[g])[1])
-            if found is None or len(found[1]):  # bounds were checked, and vertices are whole
+            if found is None:  # bounds were checked
                 raise RuntimeError("The program of allocate failed. Please report these costs.")
             codes[rows] = found[0]
         rows = np.concatenate([members[g] for g in np.flatnonzero(broken)])
