@@ -38,10 +38,8 @@ def tidy(ax: Axes) -> None:
     """Two quiet spines and a light grid behind the data."""
     ax.set_axisbelow(True)
     ax.grid(True, color=GRID, linewidth=0.8)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color(MUTED)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(MUTED)
     ax.tick_params(colors=INK, which="both")
 
 

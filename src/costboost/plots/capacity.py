@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._words import count
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["CapacityDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class CapacityDisplay(Display):
     """Total cost by how many rows may get one decision, with the price of one more.
 
@@ -62,21 +63,17 @@ class CapacityDisplay(Display):
     (3.0, 6.0)
     """
 
-    def __init__(
-        self,
-        capacity: ArrayLike,
-        expected_cost: ArrayLike,
-        price: ArrayLike,
-        *,
-        cost: ArrayLike | None = None,
-        decision: Any = None,
-    ) -> None:
-        self.capacity = np.asarray(capacity, dtype=np.float64)
-        self.expected_cost = np.asarray(expected_cost, dtype=np.float64)
-        self.price = np.asarray(price, dtype=np.float64)
-        self.cost = None if cost is None else np.asarray(cost, dtype=np.float64)
-        self.decision = decision
-        self.wanted = float(self.capacity[-1])
+    capacity: Any
+    expected_cost: Any
+    price: Any
+    _: KW_ONLY
+    cost: Any = None
+    decision: Any = None
+
+    @property
+    def wanted(self) -> float:
+        """Rows that get the decision if there is no limit."""
+        return float(self.capacity[-1])
 
     @classmethod
     def from_estimator(
@@ -116,11 +113,8 @@ class CapacityDisplay(Display):
             The display, drawn.
         """
         if not hasattr(estimator, "predict_cost"):
-            name = type(estimator).__name__
-            raise TypeError(
-                f"{cls.__name__} needs predict_cost, which {name} has not. Wrap it in "
-                "MinCostClassifier."
-            )
+            problem = f"needs predict_cost, which {type(estimator).__name__} has not"
+            raise TypeError(f"{cls.__name__} {problem}. Wrap it in MinCostClassifier.")
         expected = estimator.predict_cost(X, costs=costs)
         prices = None if y is None else estimator.judged(X, y, costs=costs)[1].prices
         more = {"prices": prices, "sample_weight": sample_weight}
@@ -151,9 +145,8 @@ class CapacityDisplay(Display):
         CapacityDisplay
             The display, drawn.
         """
-        curve = capacity_curve(
-            expected, decision, decisions, prices=prices, sample_weight=sample_weight
-        )
+        more = {"prices": prices, "sample_weight": sample_weight}
+        curve = capacity_curve(expected, decision, decisions, **more)
         return cls(**curve, decision=decision).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -175,5 +168,4 @@ class CapacityDisplay(Display):
         self.price_ax_.set_ylabel("one more saves", color=PALETTE[1])
         self.price_ax_.set_ylim(bottom=0.0)
         self.price_ax_.spines["right"].set_color(MUTED)
-        for side in ("top", "left"):
-            self.price_ax_.spines[side].set_visible(False)
+        self.price_ax_.spines[["top", "left"]].set_visible(False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from costboost._typing import Floats
 from costboost._words import money, number
 from costboost.decisions.explain import Explanation
 from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, Display, name_rows
@@ -19,6 +19,7 @@ __all__ = ["ExplanationDisplay"]
 _GAIN, _LOSS = PALETTE[0], PALETTE[1]
 
 
+@dataclass(eq=False, repr=False)
 class ExplanationDisplay(Display):
     """Bars of money: one row step by step, or the mean size over many rows.
 
@@ -57,22 +58,13 @@ class ExplanationDisplay(Display):
     ['base rate', 'amount', 'age', 'saving']
     """
 
-    def __init__(
-        self,
-        parts: Any,
-        names: list[str],
-        *,
-        base: float | None = None,
-        saving: float | None = None,
-        title: str = "",
-        max_features: int = 10,
-    ) -> None:
-        self.parts: Floats = np.asarray(parts, dtype=np.float64)
-        self.names = list(names)
-        self.base = base
-        self.saving = saving
-        self.title = title
-        self.max_features = max_features
+    parts: Any
+    names: list[str]
+    _: KW_ONLY
+    base: float | None = None
+    saving: float | None = None
+    title: str = ""
+    max_features: int = 10
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, costs: Any = None, **options: Any) -> Self:
@@ -152,12 +144,13 @@ class ExplanationDisplay(Display):
         return 7.2, 1.1 + 0.34 * bars
 
     def _draw(self, ax: Axes) -> None:
-        order = np.argsort(-np.abs(self.parts), kind="stable")
+        given = np.asarray(self.parts, dtype=np.float64)
+        order = np.argsort(-np.abs(given), kind="stable")
         kept, rest = order[: self.max_features], order[self.max_features :]
-        names, parts = [self.names[f] for f in kept], self.parts[kept]
+        names, parts = [self.names[f] for f in kept], given[kept]
         if len(rest):
             names.append(f"{len(rest)} other features")
-            parts = np.append(parts, self.parts[rest].sum())
+            parts = np.append(parts, given[rest].sum())
         if self.base is None or self.saving is None:
             self.names_ = names
             starts, widths, colors = np.zeros(len(parts)), parts, [_GAIN] * len(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CostThresholdDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class CostThresholdDisplay(Display):
     """Cost of deciding "positive" at or above each threshold, with the cheapest one marked.
 
@@ -64,25 +66,20 @@ class CostThresholdDisplay(Display):
     (0.35, 0.25)
     """
 
-    def __init__(
-        self,
-        thresholds: ArrayLike,
-        costs: ArrayLike,
-        *,
-        score_name: str = "score",
-        in_use: float | None = None,
-    ) -> None:
-        self.thresholds = np.asarray(thresholds, dtype=np.float64)
-        self.costs = np.asarray(costs, dtype=np.float64)
-        self.score_name = score_name
-        self.in_use = in_use
+    thresholds: Any
+    costs: Any
+    _: KW_ONLY
+    score_name: str = "score"
+    in_use: float | None = None
+
+    def __post_init__(self) -> None:
+        self.thresholds, self.costs = np.array([self.thresholds, self.costs], dtype=np.float64)
         best = int(self.costs.argmin())
-        self.best_threshold = float(self.thresholds[best])
-        self.best_cost = float(self.costs[best])
+        self.best_threshold, self.best_cost = float(self.thresholds[best]), float(self.costs[best])
         self.cost_in_use: float | None = None
-        if in_use is not None:
+        if self.in_use is not None:
             # The cost of the first threshold not below: no score lies between the two.
-            place = min(int(np.searchsorted(self.thresholds, in_use)), len(self.costs) - 1)
+            place = min(int(np.searchsorted(self.thresholds, self.in_use)), len(self.costs) - 1)
             self.cost_in_use = float(self.costs[place])
 
     @classmethod
