@@ -31,12 +31,13 @@ from sklearn.utils.validation import check_array
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, checked_share, is_missing
-from costboost.columns.raw import column_names, has_columns
+from costboost.columns.raw import has_columns
 from costboost.costs import Costs
-from costboost.costs.labels import checked_codes, of_length, positions
+from costboost.costs.labels import checked_codes, positions
 from costboost.decisions.arrays import (
     cheapest,
     column_labels,
+    columns_of,
     expected_cost,
     probabilities_and_matrix,
 )
@@ -180,14 +181,12 @@ def snapshot_of(
 
 
 def _columns(X: Any, n: int, owner: str) -> dict[str, AnyArray]:
-    if has_columns(X):
-        columns = {str(name): X[name] for name in column_names(X)}
-    else:
+    if not has_columns(X):
         table = X.toarray() if hasattr(X, "toarray") else X
         array = check_array(table, dtype=None, ensure_all_finite=False)
-        columns = {f"x{j}": column for j, column in enumerate(array.T)}
-    arrays = {key: of_length(one, n, f"X[{key!r}]", owner) for key, one in columns.items()}
-    return {key: one for key, one in arrays.items() if one.dtype.kind != "M"}  # dates change anyway
+        X = {f"x{j}": column for j, column in enumerate(array.T)}
+    columns = columns_of(X, n, "X", owner)
+    return {key: one for key, one in columns.items() if one.dtype.kind != "M"}  # dates change
 
 
 @dataclass(frozen=True)
@@ -352,7 +351,7 @@ class Monitor:
         mean = float(new.expected.mean())
         spread = float(np.sqrt(new.variance.sum())) / len(new)
         half = float(norm.ppf(0.5 + confidence / 2)) * spread
-        checks = _unlabelled(self.reference, new) + _labelled(self.reference, new)
+        checks = _checks(self.reference, new)
         # So the probability of any false alarm is at most the rate.
         adjusted = holm([check.p_value for check in checks]).tolist()
         return MonitorReport(
@@ -374,22 +373,17 @@ class Monitor:
 # --- tests of one quantity each: whether it has changed between two sets of rows ------------------
 
 
-def _unlabelled(reference: Snapshot, new: Snapshot) -> list[Check]:
-    """Checks that need no labels: cost, decision rates, features."""
-    both, d = (reference, new), len(reference.decisions)
-    old, now = (np.bincount(rows.codes, minlength=d) for rows in both)
-    return [
+def _checks(reference: Snapshot, new: Snapshot) -> list[Check]:
+    """Every comparison that the rows allow; some need labels of both sets."""
+    both, classes = (reference, new), new.classes.tolist()
+    old, now = (np.bincount(rows.codes, minlength=len(rows.decisions)) for rows in both)
+    found = [
         _mean("expected cost", "cost", *(rows.expected for rows in both)),
-        _shares("decision rates", "decisions", old, now, reference.decisions.tolist()),
+        _shares("decision rates", "decisions", old, now, new.decisions.tolist()),
         *(_feature(name, reference.features[name], new.features[name]) for name in new.features),
     ]
-
-
-def _labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
-    """Checks of rows whose labels have come: calibration, realised against expected cost."""
     if reference.paid is None or new.paid is None:
-        return []
-    both, classes, found = (reference, new), new.classes.tolist(), []
+        return found
     for c in range(1 if len(classes) == 2 else 0, len(classes)):
         # Truth less probability of a class; times the probability's deviation for the slope.
         gaps = [(rows.truth == c) - rows.proba[:, c] for rows in both]
@@ -401,27 +395,19 @@ def _labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
 
 
 def _mean(name: str, kind: str, reference: Floats, new: Floats) -> Check:
-    """Means of a number of each row."""
-    p = _means(reference, new)
-    return Check(name, kind, float(reference.mean()), float(new.mean()), p)
-
-
-def _means(reference: Floats, new: Floats) -> float:
     """Permutation test of two means, its distribution by a Pearson curve of equal skewness."""
     # Costs are skewed and the sets differ in size, where tests by Student or Welch raise several
     # times the false alarms they should. The moments of the mean of a random part of all rows are
     # known (Mielke & Berry 2007), so nothing needs to be drawn.
     rows = np.concatenate([reference, new])
-    n, m = len(rows), len(new)
-    centred = rows - rows.mean()
+    share, m = len(new) / len(rows), len(new)
+    centred, p = rows - rows.mean(), 1.0
     variance = float((centred**2).mean())
-    if variance <= 1e-28 * float(np.abs(rows).max()) ** 2:  # constant, up to rounding
-        return 1.0
-    share = m / n
-    z = (new.mean() - rows.mean()) / np.sqrt(variance / m * (n - m) / (n - 1))
-    skew = float((centred**3).mean()) / variance**1.5 * (1 - 2 * share) / np.sqrt(m * (1 - share))
-    tail = min(float(pearson3.cdf(z, skew)), float(pearson3.sf(z, skew)))
-    return min(1.0, 2.0 * tail)
+    if variance > 1e-28 * float(np.abs(rows).max()) ** 2:  # not constant up to rounding
+        z = (new.mean() - rows.mean()) / np.sqrt(variance / m * len(reference) / (len(rows) - 1))
+        skew = (centred**3).mean() / variance**1.5 * (1 - 2 * share) / np.sqrt(m * (1 - share))
+        p = min(1.0, 2.0 * float(min(pearson3.cdf(z, skew), pearson3.sf(z, skew))))
+    return Check(name, kind, float(reference.mean()), float(new.mean()), p)
 
 
 def _shares(name: str, kind: str, reference: Ints, new: Ints, values: list[Any]) -> Check:

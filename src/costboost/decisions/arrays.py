@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import invalid
 from costboost.columns.raw import column_names, has_columns
-from costboost.costs.labels import nearest
+from costboost.costs.labels import nearest, of_length
 from costboost.costs.table import cheapest, expected_costs
 
 __all__ = ["cheapest", "expected_cost"]
@@ -107,3 +107,9 @@ def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
         remedy = f"{nearest(values, columns)} Pass the column's values."
         raise invalid(name, owner, f"names {values!r}, which X does not have{remedy}")
     return np.asarray(X[values])
+
+
+def columns_of(table: Any, n: int, name: str, owner: str) -> dict[str, AnyArray]:
+    """Columns of a frame, an Arrow table or a mapping, by their names; none of None."""
+    keys = [] if table is None else column_names(table)
+    return {str(key): of_length(table[key], n, f"{name}[{key!r}]", owner) for key in keys}

@@ -19,19 +19,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import check_weights
-from costboost.columns.raw import column_names, has_columns
+from costboost._utils import check_weights, invalid
+from costboost.columns.raw import has_columns
 from costboost.costs import Costs
 from costboost.costs.forms import positive_code, positive_of
 from costboost.costs.labels import of_length, position, positions
 from costboost.decisions import cheapest, expected_cost
-from costboost.decisions.arrays import column_of
+from costboost.decisions.arrays import column_of, columns_of, finite
 from costboost.decisions.solve import by_saving
 from costboost.estimator import CostSensitiveClassifier
 
@@ -46,23 +46,12 @@ MOST_CELLS = 6
 Explain = Callable[[Ints], Floats]
 
 
-@dataclass(frozen=True, eq=False)
-class OperatingPoint:
+class OperatingPoint(NamedTuple):
     """What is decided and paid at one position of the sliders."""
 
     decided: Ints
-    rows: Floats  # (k, d), as `paid`
-    paid: Floats
-
-    @property
-    def cost(self) -> float:
-        """Total cost."""
-        return float(self.paid.sum())
-
-    @property
-    def counts(self) -> Floats:
-        """Weight of the rows of each decision (d,)."""
-        return np.asarray(self.rows.sum(axis=0))
+    counts: Floats  # weight of the rows of each decision (d,)
+    cost: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,11 +146,9 @@ class Case:
     @cached_property
     def average(self) -> Floats:
         """Mean cost matrix (k, d): of each truth over its own rows, where it has some."""
-        if self.matrix.ndim == 2:
-            return self.matrix
-        own = np.eye(self.k)[self.codes].T * self.weights
-        own[own.sum(axis=1) == 0] = self.weights
-        return np.asarray(np.einsum("jn,njd->jd", own, self.matrix) / own.sum(axis=1)[:, None])
+        known = self.costs
+        weighed = Costs(known.classes, self.matrix, known.decisions, codes=known.codes)
+        return weighed.average(self.weights)
 
     @cached_property
     def right(self) -> Ints:
@@ -204,16 +191,14 @@ class Case:
         # if it ever costs anything.
         wrong = np.any(self.matrix.reshape(-1, self.k, self.d), axis=0)
         wrong[np.arange(self.k), self.right] = False
-        pairs = np.argwhere(wrong).tolist()
-        if len(pairs) <= MOST_CELLS:
-            single = np.eye(wrong.size, dtype=bool).reshape(wrong.shape * 2)
-            return {self.mistake(j, e): single[j, e] for j, e in pairs}
-        own = np.eye(self.k, dtype=bool)[:, :, None]
-        return {
-            f"Mistakes on {name}": wrong & own[j]
-            for j, name in enumerate(self.classes)
-            if wrong[j].any()
-        }
+        pairs = np.argwhere(wrong)
+        places: dict[str, Any] = {self.mistake(j, e): (j, e) for j, e in pairs}
+        if len(pairs) > MOST_CELLS:
+            places = {f"Mistakes on {self.classes[j]}": j for j, _ in pairs}
+        found = {name: np.zeros_like(wrong) for name in places}
+        for name, place in places.items():
+            found[name][place] = wrong[place]
+        return found
 
     def mistake(self, truth: int, decision: int) -> str:
         """A kind of mistake in words."""
@@ -235,10 +220,7 @@ class Case:
         return np.asarray(sum(parts, np.zeros((self.n, self.d))))
 
     def operating_point(
-        self,
-        values: Any = None,
-        capacity: float | None = None,
-        limited: int | None = None,
+        self, values: Any = None, capacity: float | None = None, limited: int | None = None
     ) -> OperatingPoint:
         """Decisions and costs at one position of the sliders.
 
@@ -262,7 +244,7 @@ class Case:
             lost = np.cumsum(self.weights[rows]) > capacity
             decided[rows[lost]] = other[lost]
         paid = self.by_cell(self.spent(decided), decided) * factors
-        return OperatingPoint(decided, self.by_cell(self.weights, decided), paid)
+        return OperatingPoint(decided, sums(decided, self.weights, self.d), float(paid.sum()))
 
     def by_cell(self, values: Floats, decided: Ints) -> Floats:
         """Sums of the values by truth and decision (k, d)."""
@@ -376,7 +358,8 @@ def make_case(
         known = Costs.resolve(*form, classes=labels, decisions=decisions, codes=codes, owner=owner)
     named = known.decisions
     if costs is None and decisions is not None and not np.array_equal(decisions, labels):
-        raise _wrong("costs", "is needed where the decisions are not the classes, got None.")
+        rule = "is needed where the decisions are not the classes, got None."
+        raise invalid("costs", owner, rule)
     if n < 2 or k < 2 or len(named) < 2:
         raise ValueError(
             "make_case needs at least two rows, two classes and two decisions, got "
@@ -385,19 +368,14 @@ def make_case(
     weights = check_weights(sample_weight, n, owner)
     matrix = known.average(weights) if known.matrix is None else known.matrix
     if taken := [name for name in rivals or {} if name in OWN_NAMES]:
-        raise _wrong("rivals", f"must not use names of the report's own rules, got {taken}.")
+        rule = "must not use names of the report's own rules"
+        raise invalid("rivals", owner, f"{rule}, got {taken}.")
 
     def decide(given: Any, name: str) -> Ints:
         """Labels of decisions as they are; probabilities by the smallest expected cost."""
         if np.ndim(given) != 2:
             return positions(given, named, "decisions", name, owner, n)
         return cheapest(expected_cost(_table(given, (n, k), name), matrix))
-
-    def columns(table: Any, name: str) -> dict[str, AnyArray]:
-        # Of an Arrow table, a frame, a mapping.
-        found = getattr(table, "column_names", getattr(table, "columns", table))
-        keys = () if found is None else found
-        return {str(key): of_length(table[key], n, f"{name}[{key!r}]", owner) for key in keys}
 
     def column(values: Any, name: str) -> Any:
         if values is not None:
@@ -420,8 +398,8 @@ def make_case(
         nothing=idle,
         idle=idle,
         time=None if time is None else _time(column(time, "time")),
-        segments=columns(segments, "segments"),
-        features=columns(features, "features"),
+        segments=columns_of(segments, n, "segments", owner),
+        features=columns_of(features, n, "features", owner),
         explain=explain,
         rivals={name: decide(one, f"rivals[{name!r}]") for name, one in (rivals or {}).items()},
         ids=column(ids, "ids"),
@@ -436,26 +414,21 @@ def make_case(
     return found
 
 
-def _wrong(name: str, text: str) -> ValueError:
-    return ValueError(f"The {name!r} parameter of make_case {text}")
-
-
 def _table(values: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != shape:
-        raise _wrong(name, f"must have shape {shape}, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise _wrong(name, "must be finite, got NaN or infinity. Drop those rows.")
-    return array
+        raise invalid(name, "make_case", f"must have shape {shape}, got {array.shape}.")
+    return finite(array, name, "make_case")
 
 
 def _time(given: AnyArray) -> AnyArray:
     try:
         moments = given.astype("datetime64[s]")
     except ValueError as error:
-        raise _wrong("time", f"must hold dates: {error}. Use pandas.to_datetime.") from error
+        rule = f"must hold dates: {error}. Use pandas.to_datetime."
+        raise invalid("time", "make_case", rule) from error
     if np.isnat(moments).any():
-        raise _wrong("time", "must not have missing dates.")
+        raise invalid("time", "make_case", "must not have missing dates.")
     return moments
 
 
@@ -483,11 +456,11 @@ def case_of(
         sample_weight=sample_weight,
         positive=_positive(positive, model.cost_matrix if costs is None else costs, known),
         features=X if has_columns(X) else None,
-        explain=_model_parts(model, X, costs, known, decided),
         settings={k: v for k, v in model.get_params(deep=False).items() if k != "cost_matrix"},
         **options,
     )
-    return replace(found, matrix=weighed.matrix) if known.matrix is None else found
+    matrix = weighed.matrix if known.matrix is None else found.matrix
+    return replace(found, matrix=matrix, explain=_model_parts(model, X, costs, found))
 
 
 def _positive(given: Any, form: Any, known: Costs) -> Any:
@@ -502,17 +475,16 @@ def _positive(given: Any, form: Any, known: Costs) -> Any:
     return known.classes.tolist()[code]
 
 
-def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray) -> Any:
+def _model_parts(model: Any, X: Any, costs: Any, case: Case) -> Explain | None:
     """From row numbers to parts in money; None if the model does not explain itself."""
     if not hasattr(model, "explain") or not has_columns(X):
         return None
-    codes = positions(decided, known.decisions, "decisions", "decided", "report", len(decided))
-    names = [str(name) for name in column_names(X)]
+    known, names = case.costs, list(case.features)
 
     def parts(rows: Ints) -> Floats:
         some = X.take(rows) if hasattr(X, "take") else X[rows]  # polars
         own = None if costs is None or known.matrix is None else known.take(rows).matrix
-        found = model.explain(some, costs=own, codes=codes[rows])
+        found = model.explain(some, costs=own, codes=case.decided[rows])
         table = np.zeros((len(rows), len(names)))
         for j, name in enumerate(found.feature_names):
             if name in names:  # columns that fit left out may be absent

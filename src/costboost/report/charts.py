@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from costboost._typing import Floats
 from costboost._words import money, number
 
 Trace = dict[str, Any]
@@ -194,14 +195,7 @@ def bars(labels: list[str], values: Any, color: Any, hover: str, **more: Any) ->
     }
 
 
-def whiskers(low: Any, value: Any, high: Any, thickness: float, **more: Any) -> dict[str, Any]:
+def whiskers(value: Floats, low: Floats, high: Floats, **more: Any) -> dict[str, Any]:
     """Error bars of plotly from an interval."""
-    value = np.asarray(value)
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": numbers(np.asarray(high) - value),
-        "arrayminus": numbers(value - np.asarray(low)),
-        "thickness": thickness,
-        **more,
-    }
+    ends = {"array": numbers(high - value), "arrayminus": numbers(value - low)}
+    return {"type": "data", "symmetric": False, "thickness": 1.2, **ends, **more}

@@ -171,13 +171,11 @@ def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
 
 
 def _calibration_chart(found: dict[str, Any]) -> Figure:
-    predicted, observed, low, high = (
-        found[key] for key in ("predicted", "observed", "low", "high")
-    )
+    name, predicted, observed, low, high, rows = found.values()
     return Figure(
         "calibration",
         "Do the probabilities mean what they say?",
-        f"The probability of {found['name']}. Points on the dotted line: of rows given 30 %, 30 % "
+        f"The probability of {name}. Points on the dotted line: of rows given 30 %, 30 % "
         "turn out to be so. The bars are 95\u00a0% intervals; a point above the line was "
         "underestimated.",
         [
@@ -188,7 +186,7 @@ def _calibration_chart(found: dict[str, Any]) -> Figure:
                 observed,
                 "@accent",
                 mode="lines+markers",
-                error_y=charts.whiskers(low, observed, high, 1.2),
+                error_y=charts.whiskers(observed, low, high),
             ),
         ],
         {
@@ -197,9 +195,10 @@ def _calibration_chart(found: dict[str, Any]) -> Figure:
         },
         charts.table(
             "Predicted and observed frequency by bin",
-            *((key.title(), charts.cells(found[key])) for key in ("predicted", "observed")),
+            ("Predicted", charts.cells(predicted)),
+            ("Observed", charts.cells(observed)),
             ("95\u00a0%, from", charts.cells(low)),
             ("to", charts.cells(high)),
-            ("Rows", charts.cells(found["rows"], count)),
+            ("Rows", charts.cells(rows, count)),
         ),
     )

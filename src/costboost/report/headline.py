@@ -153,12 +153,12 @@ def _colors(rules: Sequence[RuleCost]) -> list[str]:
 
 def _costs_chart(head: Headline, unit: str) -> Figure:
     rules = head.rules
-    low, value, high = np.transpose([(r.cost.low, r.cost.value, r.cost.high) for r in rules])
+    value, low, high = np.transpose([rule.cost for rule in rules])
     labels = [
         "<br>".join(line for part in r.name.split(" (") for line in wrap(part.strip(")"), 24))
         for r in rules
     ]
-    error = charts.whiskers(low, value, high, 1.2, color="@ink")
+    error = charts.whiskers(value, low, high, color="@ink")
     bars = charts.bars(labels, value, _colors(rules), ",.2f", error_x=error)
     return Figure(
         "headline",

@@ -214,33 +214,27 @@ def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> F
 def _mistakes_table(worst: list[dict[str, Any]], unit: str) -> str:
     if not worst:
         return "<h3>The most expensive mistakes</h3><p>There are none.</p>"
-
-    def of(key: str) -> list[Any]:
-        return [mistake[key] for mistake in worst]
-
+    of: dict[str, list[Any]] = {key: [one[key] for one in worst] for key in worst[0]}
     columns: list[tuple[str, list[charts.Cell]]] = [
-        ("Row", of("row")),
-        ("Truth", of("truth")),
-        ("Decided", of("decided")),
-        ("Cheapest", of("cheapest")),
-        ("Cost", charts.amounts(of("paid"), unit)),
-        ("Avoidable", charts.amounts(of("avoidable"), unit)),
-        ("p of the truth", charts.cells(of("probability"))),
+        *((key.title(), of[key]) for key in ("row", "truth", "decided", "cheapest")),
+        ("Cost", charts.amounts(of["paid"], unit)),
+        ("Avoidable", charts.amounts(of["avoidable"], unit)),
+        ("p of the truth", charts.cells(of["probability"])),
     ]
     note = ""
-    if any(of("reasons")):
+    if any(of["reasons"]):
         note = (
             "<p>Reasons are the features that moved the expected saving most: + spoke for the "
             "decision taken, − against it.</p>"
         )
-        reasons: list[charts.Cell] = [
-            "\n".join(
+        reasons = [
+            [
                 f"{name} = {value} ({'+' if part > 0 else ''}{money(part, unit)})"
                 for name, value, part in found
-            )
-            for found in of("reasons")
+            ]
+            for found in of["reasons"]
         ]
-        columns.append(("Reasons", reasons))
+        columns.append(("Reasons", ["\n".join(lines) for lines in reasons]))
     caption = f"The {len(worst)} rows with the largest cost beyond their cheapest decision"
     return (
         '<h3 id="mistakes">The most expensive mistakes</h3>'
@@ -271,21 +265,17 @@ def features(case: Case) -> dict[str, Any] | None:
     return {"names": [names[f] for f in order], "money": money[order], "rows": len(rows)}
 
 
-def features_section(report: ReportData) -> Section | None:
-    """Bars of the features that move most money."""
+def features_section(report: ReportData) -> list[Section]:
+    """Bars of the features that move most money; no section without explanations."""
     if report.features is None:
-        return None
-    chart = _money_chart(report.features, report.case.unit)
-    return Section("features", "Features", "What the decisions rest on", [chart])
-
-
-def _money_chart(found: dict[str, Any], unit: str) -> Figure:
-    names, values = found["names"], found["money"]
-    return Figure(
+        return []
+    names, values, rows = report.features.values()
+    unit = report.case.unit
+    chart = Figure(
         "features",
         "Which features move money",
         "The mean size of each feature's part in the expected saving of a decision, per row, up or "
-        f"down, over {found['rows']:,} rows.",
+        f"down, over {rows:,} rows.",
         [charts.bars(names, values, "@accent", ",.4g")],
         {
             "xaxis": charts.axis("Money moved per row", unit),
@@ -298,3 +288,4 @@ def _money_chart(found: dict[str, Any], unit: str) -> Figure:
             ("Money", charts.amounts(values, unit)),
         ),
     )
+    return [Section("features", "Features", "What the decisions rest on", [chart])]

@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import platform
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -149,16 +148,15 @@ def write_report(case: Case | ReportData, path: str | os.PathLike[str]) -> Path:
 
 def render(report: ReportData) -> str:
     """The page as text."""
-    makers: tuple[Callable[[ReportData], Section | None], ...] = (
-        headline.first_page,
-        headline.comparison_section,
-        what_if.what_if_section,
-        decisions.decisions_section,
-        money.money_section,
-        money.features_section,
-        about_section,
-    )
-    parts = [part for part in (make(report) for make in makers) if part is not None]
+    parts = [
+        headline.first_page(report),
+        headline.comparison_section(report),
+        what_if.what_if_section(report),
+        decisions.decisions_section(report),
+        money.money_section(report),
+        *money.features_section(report),
+        about_section(report),
+    ]
     drawn = [figure for part in parts for figure in part.drawn]
     return filled(
         "report.html",
