@@ -151,13 +151,13 @@ ERRORS = {
         r"name each label once in its rows, got \['fraud', 'ok', 'ok'\]",
     ),
     "polars": (pl.DataFrame({"fraud": [0, 1], "ok": [5, 0]}), "first column must hold the true"),
-    "truth missing": ({("ok", "fraud"): 5, ("ok", "ok"): 0}, r"\('fraud', 'ok'\) is missing"),
+    "truth missing": ({("ok", "fraud"): 5, ("ok", "ok"): 0}, r"missing: \('fraud', 'ok'\)\."),
     "no such truth": ({("frud", "ok"): 5, ("ok", "fraud"): 1}, r"lack \['fraud'\].*did you mean"),
     "misspelt truth": (
         {("fraud", "ok"): 5, ("ok", "fraud"): 1, ("frud", "fraud"): 2},
-        r"\('frud', 'ok'\) is missing. 'frud' is no class; did you mean 'fraud'\?",
+        r"missing: \('frud', 'ok'\). 'frud' is no class; did you mean 'fraud'\?",
     ),
-    "pair missing": ({("ok", "ok"): 1, ("fraud", "fraud"): 5}, r"\('ok', 'fraud'\) are missing"),
+    "pair missing": ({("ok", "ok"): 1, ("fraud", "fraud"): 5}, r"missing: .*\('ok', 'fraud'\)\."),
     "strange key": ({"fn": 5, "fpr": 1}, "unknown key 'fpr'; did you mean 'fp'"),
     "empty": ({}, r"two decisions or more"),
     "fp": ({"fn": 5}, "Add 'fp'"),
@@ -201,7 +201,7 @@ ERRORS = {
         dict(cost_matrix=FRAME, as_classes=True), r"decides only for the classes \['fraud', 'ok'\]",
     ),
     "expression": ({**SHORT, "fn": "amount", "positive": "ok"}, "columns of X are unknown here"),
-    "function": (lambda X: X, r"pass the result as costs="),
+    "function": (lambda X: X, r"Pass its result, costs="),
     "function of wrong shape": (
         dict(cost_matrix=lambda X: np.ones((2, 2)), X=np.ones((4, 1)), n_samples=4),
         r"must return one matrix per row.*\(4, 2, 2\).*got \(2, 2\)",
@@ -223,8 +223,8 @@ ERRORS = {
     ),
     "short form of three": (dict(cost_matrix=SHORT, classes=ABC), "two classes only.* there are 3"),
     "Costs of rows": (Costs(CLASSES, per_row(1, 1, n=3)), "one matrix for all rows"),
-    "as many rows as classes": (dict(costs=MATRIX, codes=[1, 1]), "as many rows as classes"),
-    "the same frame": (dict(costs=pd.DataFrame(MATRIX), codes=[1, 1], classes=[0, 1]), "as many"),
+    "as many rows as classes": (dict(costs=MATRIX, codes=[1, 1]), "the prices of 2 rows"),
+    "the same frame": (dict(costs=pd.DataFrame(MATRIX), codes=[1, 1], classes=[0, 1]), "prices of"),
 }  # fmt: skip
 
 
@@ -501,7 +501,7 @@ def test_columns_by_name():
         (dict(fn=[1, 2], fp=0, n=3), r"one price per row, .* got arrays of length"),
         (dict(fn=[1, np.nan], fp=1), r"per_row must be finite .*got nan .* on row 1"),
         (dict(fn=1), r"Pass fp="),
-        (dict(fn={("a", "x"): [1.0], ("b", "y"): 2}), "are missing"),
+        (dict(fn={("a", "x"): [1.0], ("b", "y"): 2}), "missing: "),
     ],
 )
 def test_per_row_says_what_is_wrong(arguments, words):

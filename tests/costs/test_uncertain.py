@@ -140,7 +140,7 @@ ERRORS = {
     r"samples of one length.*\[2, 3\]": lambda: scenarios(
         {"fn": samples([1, 2]), "fp": samples([1, 2, 3])}
     ),
-    r"shape \(n,\) for deciding 0 when the truth is 1, got shape \(1, 2\)": lambda: matrix_of(
+    r"one price per row for deciding 0 when the truth is 1, got shape \(1, 2\)": lambda: matrix_of(
         scenarios({"fn": interval([[1, 2]], 4), "fp": 1}).expected, [0, 1]
     ),
     r"the uncertain interval\(100, 300\).*entries": lambda: matrix_of(FRAUD, means=True),

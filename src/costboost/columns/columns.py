@@ -41,7 +41,6 @@ _TIME = re.compile(
 DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
-_NO_TIME = np.iinfo(np.int64).min  # NaT
 
 
 class ColumnError(TableError):
@@ -188,7 +187,7 @@ class Column:
         bad: Ints = np.flatnonzero(np.isin(places, strange)) if strange else np.empty(0, int)
         if len(bad):
             raise self._error(repr(texts[places[bad[0]]]), bad.tolist(), where, first)
-        return _taken(read, places, is_date=self.kind == "date")
+        return _taken(read, places, "datetime64[us]" if self.kind == "date" else "float64")
 
     def _read(self, text: str) -> float | None:
         """A text as what the column holds; None if it is unreadable."""
@@ -197,11 +196,9 @@ class Column:
         if self.kind == "boolean":
             return _BOOLEANS.get(text.lower())
         # A year in front can be read in one way only, and of dates that had a type all clear ones.
-        for form in (self.format, DATES[0]) if self.format else DATES[:3]:
-            value = moment_of(text, form)
-            if value is not None:
-                return value
-        return None
+        forms = (self.format, DATES[0]) if self.format else DATES[:3]
+        moments = (moment_of(text, form) for form in forms)
+        return next((moment for moment in moments if moment is not None), None)
 
     def _error(self, given: str, rows: Sequence[int], where: str, first: int) -> ColumnError:
         """The error for values that cannot be read."""
@@ -220,12 +217,9 @@ class Column:
         )
 
 
-def _taken(values: Sequence[Any], places: Ints, is_date: bool = False) -> AnyArray:
+def _taken(values: Sequence[Any], places: Ints, dtype: str = "float64") -> AnyArray:
     """The value of each row; missing where there is none."""
-    if is_date:
-        known = [_NO_TIME if value is None else value for value in (*values, None)]
-        return np.array(known, dtype=np.int64).view("datetime64[us]")[places]
-    return np.array([*values, None], dtype=np.float64)[places]
+    return np.array([*values, None], dtype=dtype)[places]
 
 
 # All that texts can be read as, in the order in which it is tried.
@@ -536,11 +530,9 @@ class Columns:
         found = []
         for name, one in seen.items():
             # A column that only has the name of y, such as X.amount > 40, can be asked for.
-            if name in others and (name != target or asked.get(name, "ignore") == "ignore"):
-                column = one.column(asked.get(name), keep=True)
-                found.append(replace(column, is_used=False, note=others[name]))
-            else:
-                found.append(one.column(asked.get(name), keep=name in keep))
+            is_out = name in others and (name != target or asked.get(name) in (None, "ignore"))
+            column = one.column(asked.get(name), keep=is_out or name in keep)
+            found.append(replace(column, is_used=False, note=others[name]) if is_out else column)
         if not any(column.is_used for column in found):
             why = "; ".join(f"{c.name!r}: {c.note}" for c in found[:5])
             raise TableError(
@@ -701,13 +693,9 @@ class Columns:
             yield f"x0 ... x{self.n_features - 1}", "number", "a number", ""
             return
         for column in self:
-            becomes = "nothing"
-            if column.is_used:
-                many = len(column.categories)
-                becomes = ", ".join(column.parts) or {
-                    "category": f"{many:,} categories",
-                    "boolean": "0 or 1",
-                }.get(column.kind, "a number")
+            words = {"category": f"{len(column.categories):,} categories", "boolean": "0 or 1"}
+            becomes = ", ".join(column.parts) or words.get(column.kind, "a number")
+            becomes = becomes if column.is_used else "nothing"
             gaps = f"{column.missing:,} missing" if column.missing else ""
             note = column.note if column.note != "as " + becomes else ""
             yield str(column.name), column.kind, becomes, ", ".join(filter(None, (note, gaps)))

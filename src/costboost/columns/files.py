@@ -392,10 +392,9 @@ def _as_utf8(path: Path, encoding: str, changed: int) -> Path:
 
 def _spooled(stdin: IO[bytes]) -> Path:
     """The standard input as a file, so that it can be read twice."""
-    handle, name = tempfile.mkstemp(dir=_scratch(), suffix="")
-    with os.fdopen(handle, "wb") as file:
+    with tempfile.NamedTemporaryFile(dir=_scratch(), delete=False) as file:
         shutil.copyfileobj(stdin, file)
-    return Path(name)
+    return Path(file.name)
 
 
 @cache

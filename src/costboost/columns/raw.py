@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from costboost._typing import AnyArray, Ints
+from costboost._utils import is_missing
 
 # Texts that mean a missing value (those of pandas).
 NULLS = frozenset(
@@ -80,13 +81,10 @@ class RawTable:
 
     def source(self, name: Any) -> Any:
         """The column as it was given."""
-        label = self._labels[name]
-        return self.X.column(label) if _is_arrow(self.X) else self.X[label]
+        return self.X[self._labels[name]]
 
     def __getitem__(self, name: Any) -> RawColumn:
-        if name in self._opened:
-            return self._opened[name]
-        found = open_column(self.source(name))
+        found = self._opened.get(name) or open_column(self.source(name))
         if found.texts:  # numbers are as quick to open again, and take memory
             self._opened[name] = found
         return found
@@ -184,17 +182,13 @@ def _of_arrow(column: Any) -> RawColumn:
     kind, name = _arrow_kind(column.type), str(column.type)
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    if kind in ("number", "boolean"):
-        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return RawColumn(kind, np.asarray(values, dtype=np.float64), (), name)
-    if kind == "date":
-        times = column.cast(pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
-        return RawColumn(kind, np.asarray(times, dtype="datetime64[us]"), (), name)
+    if kind in ("number", "boolean", "date"):
+        wanted = pa.timestamp("us") if kind == "date" else pa.float64()
+        values = column.cast(wanted, safe=False).to_numpy(zero_copy_only=False)
+        return RawColumn(kind, values, (), name)
     if kind == "other":
         return RawColumn(kind, np.empty(0), (), name)
-    if name == "null":
-        return RawColumn("text", np.full(len(column), -1), (), name)
-    if name == "string_view":
+    if name in ("string_view", "null"):  # which have no dictionaries
         column = column.cast(pa.large_string())
     if kind == "text":
         column = column.dictionary_encode()
@@ -238,17 +232,11 @@ def text_of(value: Any) -> str | None:
             return None
         # 7.0, as a column of whole numbers with missing ones is often written, is 7.
         return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdecimal() else text
-    if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return None
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value))
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, (float, np.floating, Decimal)):
         return str(int(value)) if float(value).is_integer() else repr(float(value))
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return text_of(float(value))
-    return text_of(str(value))
+    return value.isoformat() if isinstance(value, date) else text_of(str(value))
 
 
 def as_texts(raw: RawColumn) -> tuple[Ints, Sequence[str | None]]:
@@ -259,5 +247,5 @@ def as_texts(raw: RawColumn) -> tuple[Ints, Sequence[str | None]]:
     distinct, places = np.unique(raw.values[known], return_inverse=True)
     codes = np.full(len(raw.values), -1, dtype=np.intp)
     codes[known] = places
-    kind = bool if raw.kind == "boolean" else lambda value: value
-    return codes, [text_of(kind(value)) for value in distinct.tolist()]
+    values = distinct.astype(bool) if raw.kind == "boolean" else distinct
+    return codes, [text_of(value) for value in values.tolist()]

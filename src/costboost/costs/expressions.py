@@ -92,19 +92,16 @@ _TOKEN = re.compile(
     r"|(?P<name>[^\W\d]\w*)|(?P<quoted>`[^`]+`)|(?P<text>'[^']*'|\"[^\"]*\")"
     r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/(),<>]))"
 )
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
-}
 # How tightly a sign binds, and what it does; as in Python, 2 ** -1 is 0.5 and -2 ** 2 is -4.
 _BINARY: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "or": (1, np.maximum),
     "and": (2, np.minimum),
-    **{sign: (4, partial(_compared, test)) for sign, test in _COMPARISONS.items()},
+    "<": (4, partial(_compared, np.less)),
+    "<=": (4, partial(_compared, np.less_equal)),
+    ">": (4, partial(_compared, np.greater)),
+    ">=": (4, partial(_compared, np.greater_equal)),
+    "==": (4, partial(_compared, np.equal)),
+    "!=": (4, partial(_compared, np.not_equal)),
     "+": (5, np.add),
     "-": (5, np.subtract),
     "*": (6, np.multiply),
@@ -175,8 +172,7 @@ class Expression:
         if wrong.any():
             row = int(wrong.argmax())
             number = first + row if rows is None else rows[row]
-            place = f"{of}, first on row {number}"
-            self._refuse(prices, wrong, row, values, place)
+            raise self._error(prices, values, row, f"{of}, first on row {number}")
         return prices
 
     @property
@@ -197,24 +193,22 @@ class Expression:
                 stack.append(values[step] if isinstance(step, Use) else step)
         return stack[0]
 
-    def _refuse(
-        self, prices: Floats, wrong: Bools, row: int, values: dict[Use, AnyArray], place: str
-    ) -> NoReturn:
+    def _error(self, prices: Floats, values: Any, row: int, place: str) -> ExpressionError:
         """Say which column is missing, or what the columns are, where there is no price."""
+        wrong = ~np.isfinite(prices)
         for (name, is_text), column in values.items():
             missing = wrong & _is_missing(column)
             if missing[row]:
                 word = name if name.isidentifier() else f"`{name}`"
-                raise ExpressionError(
-                    f"The expression {self.text!r} needs the column {name!r}, which is missing on "
-                    f"{_rows(missing)} of {place}. Say what a missing value counts as, "
-                    f"coalesce({word}, {repr('none') if is_text else 100}), or leave those rows "
-                    "out.",
-                    name,
-                    row,
+                other = repr("none") if is_text else 100
+                problem = (
+                    f"needs the column {name!r}, which is missing on {_rows(missing)} of {place}. "
+                    f"Say what a missing value counts as, coalesce({word}, {other}), or leave "
+                    "those rows out."
                 )
+                return ExpressionError(f"The expression {self.text!r} {problem}", name, row)
         given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
-        raise ExpressionError(
+        return ExpressionError(
             f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"
             f"{', where ' * bool(given)}{given}. A price must be finite: avoid divisions by 0, "
             "roots and logarithms of negative numbers, and huge powers.",
@@ -338,7 +332,7 @@ class _Parser:
             self._next += 1
             binds, function = _BINARY[sign]
             right = self._deeper(binds) if sign == "**" else self._parse(binds + 1)
-            if sign in _COMPARISONS and "text" in (left.kind, right.kind):
+            if binds == 4 and "text" in (left.kind, right.kind):
                 column = left if right.kind == "text" else right
                 if column.kind not in ("column", "texts") or sign not in ("==", "!="):
                     self._fail("a text can only be compared with a column, by == or !=")

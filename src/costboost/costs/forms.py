@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -465,6 +465,10 @@ class Reader:
         """How a message begins."""
         return parameter(self.name, self.owner)
 
+    def error(self, problem: str) -> ValueError:
+        """The error for a form that cannot be read; what is wrong, and the remedy."""
+        return ValueError(f"{self.start} {problem}")
+
     def matrix(self, form: Any) -> tuple[Floats, AnyArray, Texts]:
         """Any matrix, (k, d) or (n, k, d), the decisions, and the texts of cells that are texts."""
         is_result = callable(form)
@@ -472,7 +476,7 @@ class Reader:
             form = self._called(form)
         if form is None:
             return 1.0 - np.eye(len(self.classes)), self.classes, {}
-        names = self.classes if self.decisions is None else self.decisions
+        names = self.columns
         if isinstance(form, RowCosts) and form.ndim == 3:
             given, form = form, np.asarray(form)
             if given.index is not None:
@@ -484,28 +488,24 @@ class Reader:
             elif len(names) == 2:
                 code = positive_code(given.positive, coded.classes, self.name, self.owner)
                 form = form if code else form[:, ::-1, ::-1]
-        if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
-            matrix = np.asarray(form, dtype=np.float64)
-        elif isinstance(form, str | bytes):
+        if isinstance(form, str | bytes):
             raise TypeError(
                 f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
                 f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
             )
-        else:
-            if isinstance(form, Mapping) or is_frame(form) or _has_cells(form):
-                return self._filled(*self.cells(form))
-            matrix = as_floats(form, self.name, self.owner)
+        if isinstance(form, Mapping) or is_frame(form) or _has_cells(form):
+            return self._filled(*self.cells(form))
+        matrix = as_floats(form, self.name, self.owner)
         if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
-            raise ValueError(
-                f"{self.start} must be one matrix for all rows, got shape {matrix.shape}. "
-                "Matrices of single rows go into costs=, at fit, predict or score."
+            raise self.error(
+                f"must be one matrix for all rows, got shape {matrix.shape}. Matrices of single "
+                "rows go into costs=, at fit, predict or score."
             )
         n = len(matrix) if self.n_samples is None and matrix.ndim else self.n_samples
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
-            self._refuse_shape(matrix.shape)
-        if not (np.abs(matrix) <= LARGEST).all():  # NaN is not
-            self._refuse_infinite(matrix, names)
+            raise self._wrong_shape(matrix.shape)
+        self._check_finite(matrix, names)
         return (matrix.copy() if matrix.ndim == 2 else matrix), names, {}
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
@@ -518,16 +518,15 @@ class Reader:
         if is_frame(form):
             known = [*self.classes.tolist(), *self.columns.tolist()]
             if row_costs(form, known, start=self.start) is not form:
-                raise ValueError(
-                    f"{self.start} must be one matrix for all rows, got a frame with the columns "
-                    f"{listed(form.columns)}, costs of single rows. Pass it as costs= at fit, "
-                    "predict or score."
+                raise self.error(
+                    "must be one matrix for all rows, got a frame with the columns "
+                    f"{listed(form.columns)}, costs of single rows. Pass it as costs=."
                 )
             truths, columns, cells = _open_frame(form, self.start)
             return self.labelled(cells, truths, columns)
         cells = object_array(form).astype(object)
         if cells.shape != (len(self.classes), len(self.columns)):
-            self._refuse_shape(cells.shape)
+            raise self._wrong_shape(cells.shape)
         return cells, self.columns
 
     def _decoded(self, classes: Iterable[Any]) -> Reader:
@@ -549,44 +548,45 @@ class Reader:
     def _called(self, form: Any) -> Any:
         """What a function of X returns."""
         if self.X is None:
-            raise ValueError(
-                f"{self.start} is a function of the features X, which are unknown here. Call it "
-                "yourself and pass the result as costs=cost_matrix(X)."
+            raise self.error(
+                "is a function of X, which is unknown here. Pass its result, costs=cost_matrix(X)."
             )
         result = form(self.X)
         if not isinstance(result, Mapping) and np.ndim(result) != 3:
             shape = (self.n_samples or len(self.X), len(self.classes), len(self.columns))
-            raise ValueError(
-                f"{self.start} must return one matrix per row, truth by decision: shape {shape}, "
-                f"or a mapping {{(truth, decision): prices}}; got {np.shape(result)}."
+            raise self.error(
+                f"must return one matrix per row, truth by decision: shape {shape}, or a mapping "
+                f"{{(truth, decision): prices}}; got {np.shape(result)}."
             )
         return result
 
-    def _refuse_shape(self, shape: tuple[int, ...]) -> NoReturn:
-        n, k, d = self.n_samples or "n", len(self.classes), len(self.columns)
+    def _wrong_shape(self, shape: tuple[int, ...]) -> ValueError:
         known, decisions = self.classes.tolist(), self.columns.tolist()
         stated = "" if decisions == known else f" and the decisions {listed(decisions)}"
-        rows = f"({n}, " if len(shape) == 3 else "("
-        raise ValueError(
-            f"{self.start} must have shape {rows}{k}, {d}) for the classes {listed(known)}{stated},"
-            f" got {shape}. Rows are the truth, columns the decision, each in their order; take "
-            "costs of rows from the same rows as X. Decisions that are not the classes need names: "
-            "pass a labelled frame, or a mapping {(truth, decision): cost}."
+        rows = f"{self.n_samples or 'n'}, " if len(shape) == 3 else ""
+        return self.error(
+            f"must have shape ({rows}{len(known)}, {len(decisions)}) for the classes "
+            f"{listed(known)}{stated}, got {shape}. Rows are the truth, columns the decision, each "
+            "in their order; take costs of rows from the same rows as X. Decisions that are not "
+            "the classes need names: pass a labelled frame, or a mapping {(truth, decision): cost}."
         )
 
-    def _refuse_infinite(self, array: Floats, decisions: AnyArray) -> NoReturn:
-        """Say where the first number stands that is NaN, infinite or huge."""
+    def _check_finite(self, array: Floats, decisions: AnyArray) -> None:
+        """Refuse numbers that are NaN, infinite or huge, and say where the first one stands."""
         # ``array`` is (k, d) or (n, k, d), truth by decision, or prices of rows.
-        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
+        is_fine = np.abs(array) <= LARGEST  # NaN is not
+        if is_fine.all():
+            return
+        where = tuple(int(i) for i in np.argwhere(~is_fine)[0])
         place = f"row {where[0]}"
         is_table = array.shape[-2:] == (len(self.classes), len(decisions))
         if is_table and (array.ndim == 3 or self.name == "cost_matrix"):
             decision, truth = decisions.tolist()[where[-1]], self.classes.tolist()[where[-2]]
             on_row = f" on row {where[0]}" if array.ndim == 3 else ""
             place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
-        raise ValueError(
-            f"{self.start} must be finite and at most {LARGEST:g} in size, got {array[where]} for "
-            f"{place}. Forbid a decision by a large cost instead of infinity."
+        raise self.error(
+            f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}. "
+            "Forbid a decision by a large cost instead of infinity."
         )
 
     # -- labelled forms -------------------------------------------------------------------------
@@ -606,9 +606,9 @@ class Reader:
             return cells, decisions
         wanted, given = self.decisions.tolist(), decisions.tolist()
         if set(wanted) != set(given):
-            raise ValueError(
-                f"{self.start} must price the decisions {listed(wanted)} that the model was fitted "
-                f"with, got {listed(given)}. Give a column to each, or fit anew."
+            raise self.error(
+                f"must price the decisions {listed(wanted)} that the model was fitted with, got "
+                f"{listed(given)}. Give a column to each, or fit anew."
             )
         return cells[..., [given.index(x) for x in wanted]], self.decisions
 
@@ -616,11 +616,10 @@ class Reader:
         others = [key for key in mapping if not (isinstance(key, tuple) and len(key) == 2)]
         strange = [key for key in others if key not in SHORT_KEYS] or others
         if strange:
-            hint = nearest(str(strange[0]).lower(), SHORT_KEYS)
             keys = f"key{'s' * (len(strange) > 1)} {listed(strange)[1:-1]}"
-            raise ValueError(
-                f"{self.start} has the unknown {keys}{hint} "
-                "Write {(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
+            raise self.error(
+                f"has the unknown {keys}{nearest(str(strange[0]).lower(), SHORT_KEYS)} Write "
+                "{(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
             )
         truths, columns = named_labels(mapping)
         codes = matched(truths, self.classes)
@@ -641,10 +640,9 @@ class Reader:
             hint = ""
             if strangers:
                 hint = f" {strangers[0]!r} is no class{nearest(strangers[0], labels[0])}"
-            raise ValueError(
-                f"{self.start} must give a cost to every pair (truth, decision) of different "
-                f"labels; {listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing."
-                f"{hint} Add the pairs, or correct the labels."
+            raise self.error(
+                "must give a cost to every pair (truth, decision) of different labels; missing: "
+                f"{listed(missing)[1:-1]}.{hint} Add the pairs, or correct the labels."
             )
         for place in lacking:  # right decisions
             cells[place] = 0.0
@@ -653,15 +651,15 @@ class Reader:
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
         known = self.classes.tolist()
         if len(known) != 2:
-            raise ValueError(
-                f"{self.start} may use the keys 'fn' and 'fp' for two classes only, and there are "
-                f"{len(known)}: {listed(known)}. Write {{(truth, decision): cost}} or a matrix."
+            raise self.error(
+                f"may use the keys 'fn' and 'fp' for two classes only, and there are {len(known)}: "
+                f"{listed(known)}. Write {{(truth, decision): cost}} or a matrix."
             )
         missing = [key for key in ("fn", "fp") if key not in mapping]
         if missing:
-            raise ValueError(
-                f"{self.start} must give both 'fn' (the price of a miss) and 'fp' (the price of a "
-                f"false alarm). Add {missing[0]!r}."
+            raise self.error(
+                "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm). "
+                f"Add {missing[0]!r}."
             )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
         q = 1 - p
@@ -680,16 +678,15 @@ class Reader:
         texts: Texts = {(j, d): str(x) for j, d in places if isinstance(x := cells[j, d], str)}
         sizes = {len(value) for value in values.values() if np.ndim(value)}
         if len(sizes | ({self.n_samples} - {None} if sizes else set())) > 1:
-            raise ValueError(
-                f"{self.start} must give one price per row, {self.n_samples or 'n'} of them, got "
-                f"arrays of length {listed(sorted(sizes))}. Take the prices from the same rows, or "
-                'write an expression over columns, such as "amount + 15".'
+            raise self.error(
+                f"must give one price per row, {self.n_samples or 'n'} of them, got arrays of "
+                f"length {listed(sorted(sizes))}. Take the prices from the same rows, or write an "
+                'expression over columns, such as "amount + 15".'
             )
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
-        if not (np.abs(matrix) <= LARGEST).all():
-            self._refuse_infinite(matrix, decisions)
+        self._check_finite(matrix, decisions)
         return matrix, decisions, texts
 
     def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
@@ -702,31 +699,23 @@ class Reader:
                     f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."
                 )
             if self.X is None:
-                raise ValueError(
-                    f"{self.start} has the expression {cell!r} {place}, and the columns of X are "
-                    "unknown here. Pass X=, or the prices as an array."
+                raise self.error(
+                    f"has the expression {cell!r} {place}, and the columns of X are unknown here. "
+                    "Pass X=, or the prices as an array."
                 )
             return Expression(cell)(self.X)
         values = as_floats(aligned(cell, self.X, self.start), self.name, self.owner)
         if values.ndim > 1:
-            raise ValueError(
-                f"{self.start} must hold a number or an array of shape (n,) {place}, got shape "
-                f"{values.shape}."
-            )
+            raise self.error(f"must hold one price per row {place}, got shape {values.shape}.")
         return values if values.ndim else float(values)
 
     # -- prices of rows whose truth is known ----------------------------------------------------
 
     def are_prices(self, costs: Any, codes: Ints | None) -> bool:
         """Whether row costs are prices under the known truth, and not a matrix."""
-        if callable(costs) or isinstance(costs, str):
-            raise TypeError(
-                f"{self.start} must be an array, a frame or a mapping, got "
-                f"{type(costs).__name__}. Pass a function as cost_matrix=."
-            )
-        if isinstance(costs, Uncertain):
-            as_floats(costs, self.name, self.owner)  # which refuses it
-        if isinstance(costs, Mapping):
+        if callable(costs):
+            raise TypeError(f"{self.start} must not be a function. Pass it as cost_matrix=.")
+        if isinstance(costs, Mapping | str | Uncertain):  # of which `matrix` refuses the latter
             return False
         shape = tuple(costs.shape) if is_frame(costs) else object_array(costs).shape
         k, d = len(self.classes), len(self.columns)
@@ -737,16 +726,15 @@ class Reader:
         if codes is None:
             if is_matrix or (is_frame(costs) and len(costs) != self.n_samples):
                 return False
-            raise ValueError(
-                f"{self.start} must have shape (n, {k}, {d}), truth by decision, or ({k}, {d}), "
-                f"because the truth is unknown here; got {shape}. Prices of decisions need the "
-                "truth: use costboost.costs.per_row, or a frame with the columns 'fn' and 'fp'."
+            raise self.error(
+                f"must have shape (n, {k}, {d}), truth by decision, or ({k}, {d}), because the "
+                f"truth is unknown here; got {shape}. Prices of decisions need the truth: use "
+                "costboost.costs.per_row, or a frame with the columns 'fn' and 'fp'."
             )
         if is_matrix and len(shape) == 2 and len(codes) == k:
-            raise ValueError(
-                f"{self.start} of shape {shape} may be one matrix or the prices of {k} rows, "
-                "because there are as many rows as classes. Pass a matrix as cost_matrix=, prices "
-                f"as one matrix per row, shape ({k}, {k}, {d})."
+            raise self.error(
+                f"of shape {shape} may be one matrix or the prices of {k} rows. Pass a matrix as "
+                f"cost_matrix=, prices as one matrix per row, shape ({k}, {k}, {d})."
             )
         return not is_matrix
 
@@ -763,21 +751,19 @@ class Reader:
             array, decisions = self._in_known_order(array[:, places], decisions)
         elif not is_error and array.shape != (n, len(decisions)):
             k, d = len(classes), len(decisions)
-            raise ValueError(
-                f"{self.start} must have shape ({n}, {k}, {d}), a matrix per row; ({n}, {d}), the "
-                f"price of each decision per row; ({n},), the price of an error per row; or "
-                f"({k}, {d}), one matrix; got {array.shape}. Take the costs from the same rows as "
-                "X; name other decisions by the columns of a frame."
+            raise self.error(
+                f"must have shape ({n}, {k}, {d}), a matrix per row; ({n}, {d}), the price of each "
+                f"decision per row; ({n},), the price of an error per row; or ({k}, {d}), one "
+                f"matrix; got {array.shape}. Take the costs from the same rows as X; name other "
+                "decisions by the columns of a frame."
             )
-        if not (np.abs(array) <= LARGEST).all():
-            self._refuse_infinite(array, decisions)
+        self._check_finite(array, decisions)
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):
-            raise ValueError(
-                f"{self.start} of shape (n,) is the price of an error, but the decisions "
-                f"{listed(decisions.tolist())} are not the classes. Pass shape (n, d), the price "
-                "of each decision."
+            raise self.error(
+                f"of shape (n,) is the price of an error, but {listed(decisions.tolist())} are not "
+                "the classes. Pass shape (n, d), the price of each decision."
             )
         if array.min(initial=0.0) < 0:
             warnings.warn(

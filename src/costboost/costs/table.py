@@ -197,7 +197,7 @@ class Costs:
         array([[30.,  0.],
                [ 0.,  2.]])
         """
-        truth = None if codes is None else np.asarray(codes, dtype=np.intp)
+        truth: Ints | Any = None if codes is None else np.asarray(codes, dtype=np.intp)
         given = cost_matrix if costs is None else costs
         if decisions is not None and not isinstance(decisions, np.ndarray):
             decisions = label_array(list(decisions))  # type: ignore[arg-type]
@@ -210,19 +210,16 @@ class Costs:
             X,
             as_classes,
         )
-        # An array with a matrix per row, the usual form, is checked and taken as it is.
-        if not (isinstance(given, np.ndarray) and given.ndim == 3):
-            if is_frame(costs):
-                known = [*reader.classes.tolist(), *reader.columns.tolist()]
-                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
-            if means:
-                given = scenarios(given).expected
-            if isinstance(given, Costs):
-                return given._read_by(reader, truth)
-            are_prices = costs is not None and reader.are_prices(given, truth)
-            if are_prices and truth is not None:
-                prices, names = reader.prices(given, truth)
-                return Costs(reader.classes, None, names, codes=truth, prices=prices)
+        if is_frame(costs):
+            known = [*reader.classes.tolist(), *reader.columns.tolist()]
+            given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+        if means:
+            given = scenarios(given).expected
+        if isinstance(given, Costs):
+            return given._read_by(reader, truth)
+        if costs is not None and reader.are_prices(given, truth):
+            prices, names = reader.prices(given, truth)
+            return Costs(reader.classes, None, names, codes=truth, prices=prices)
         matrix, names, texts = reader.matrix(given)
         found = Costs(reader.classes, matrix, names, codes=truth, texts=texts)
         if (matrix.ndim == 2 or truth is not None) and found.decides_classes:
@@ -232,10 +229,8 @@ class Costs:
     def _read_by(self, reader: Reader, codes: Ints | None) -> Costs:
         """One matrix for all rows, in the order of other classes and decisions."""
         if self.is_per_row:
-            raise ValueError(
-                f"{reader.start} must be one matrix for all rows, got Costs of single rows. Pass "
-                "their .matrix as costs=."
-            )
+            what = "must be one matrix for all rows, got Costs of single rows"
+            raise reader.error(f"{what}. Pass their .matrix as costs=.")
         labels = self.classes.tolist(), self.decisions.tolist()
         matrix, names = reader.labelled(self.matrix, *labels)
         return Costs(reader.classes, matrix, names, codes=codes)

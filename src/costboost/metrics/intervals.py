@@ -175,12 +175,10 @@ class Verdict:
         if gain < 0:
             what, ends = f"it costs {size} more per 1,000 rows than {than}", (-high, -low)
         sure = f"95 % interval {span(*ends, unit, gain)}"
-        if self.answer == "pays":
-            return f"The model pays: {what}; {sure}."
-        if self.answer == "does not pay":
-            if low == high == 0:
-                return f"The model does not pay: it saves nothing against {than}."
-            return f"The model does not pay: {what}; {sure}."
+        if low == high == 0:
+            return f"The model does not pay: it saves nothing against {than}."
+        if self.answer != "cannot tell yet":
+            return f"The model {self.answer}: {what}; {sure}."
         more = f"It would take more than {_MOST:.0f} times as many rows to tell."
         if math.isfinite(self.more_rows):
             more = f"About {count(self.more_rows)} more rows would tell, if this stays so."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import checked_weights, in_range, invalid, usual_exponent
+from costboost._utils import checked_weights, invalid, usual_exponent
 from costboost.costs import Costs
 from costboost.costs.forms import (
     RowCosts,
@@ -45,9 +45,7 @@ class Judged:
         binary: bool = False,
     ) -> None:
         truth, truth_codes = _unique(y_true, "y_true", owner)
-        decided, decided_codes = truth, truth_codes
-        if y_pred is not None:
-            decided, decided_codes = _unique(y_pred, "y_pred", owner)
+        decided, decided_codes = _unique(y_true if y_pred is None else y_pred, "y_pred", owner)
         n = len(truth_codes)
         if len(decided_codes) != n:
             rule = f"must have one decision per row of y_true, {n}"
@@ -96,8 +94,8 @@ def with_positive(form: Any, positive: Any) -> Any:
     """The costs with the positive class named, if their form leaves it open."""
     if positive is None:
         return form
-    if is_short(form) and "positive" not in form:
-        return {**form, "positive": positive}
+    if is_short(form):
+        return {"positive": positive, **form}
     if isinstance(form, RowCosts) and form.positive is None:
         named: Any = form[:]
         named.positive, named.index = positive, form.index
@@ -251,12 +249,9 @@ def mean_cost(
     2.0
     """
     case = Judged("mean_cost", **locals())
-    weights = case.weights
-    if weights is not None:
-        weights = in_range(weights, float(weights.max()))
-    total, exponent = _sum(case.costs.paid(case.decisions), weights)
-    mean = total / (len(case.decisions) if weights is None else float(weights.sum()))
-    return math.ldexp(mean, exponent)
+    total, exponent = _sum(case.costs.paid(case.decisions), case.weights)
+    mass, size = _sum(np.ones(len(case.decisions)), case.weights)
+    return math.ldexp(total / mass, exponent - size)
 
 
 def savings_score(
@@ -412,8 +407,13 @@ def cost_by_threshold(
     given = {key: x for key, x in locals().items() if key not in ("owner", "y_score")}
     case = Judged(owner, **given, binary=True)
     code = positive_code(positive, case.classes, "positive", owner)
-    score = _scores(y_score, len(case.codes), owner)
-    w = np.ones(len(score)) if case.weights is None else case.weights
+    score, n = np.asarray(y_score, dtype=np.float64), len(case.decisions)
+    if score.shape != (n,):
+        remedy = " Pass predict_proba(X)[:, 1]." if score.ndim == 2 else ""
+        raise invalid("y_score", owner, f"must have shape ({n},), got {score.shape}.{remedy}")
+    if not np.isfinite(score).all():
+        raise invalid("y_score", owner, "must be finite, got NaN or infinity.")
+    w = np.ones(n) if case.weights is None else case.weights
     paid = np.stack([case.costs.paid(np.full(len(score), one)) for one in (1 - code, code)])
     # In units of their own, powers of two: products of very large or very small numbers would
     # overflow or vanish.
@@ -428,16 +428,6 @@ def cost_by_threshold(
     cuts = np.append(starts, len(score))
     totals = [in_full(total, unit + size, owner) for total in below[cuts] + above[cuts]]
     return np.append(ranked[starts], np.inf), np.array(totals)
-
-
-def _scores(y_score: ArrayLike, n: int, owner: str) -> Floats:
-    score = np.asarray(y_score, dtype=np.float64)
-    if score.shape != (n,):
-        remedy = " Pass predict_proba(X)[:, 1]." if score.ndim == 2 else ""
-        raise invalid("y_score", owner, f"must have shape ({n},), got {score.shape}.{remedy}")
-    if not np.isfinite(score).all():
-        raise invalid("y_score", owner, "must be finite, got NaN or infinity.")
-    return score
 
 
 def in_full(value: float, exponent: int, owner: str) -> float:

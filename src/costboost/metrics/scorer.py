@@ -38,10 +38,6 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     positive: Any
     costs: Any
 
-    def __call__(self, estimator: Any, X: Any, y: ArrayLike, **routed: Any) -> float:
-        """Score a fitted classifier, as scikit-learn calls scorers."""
-        return self.score(estimator, X, y, **routed)
-
     def score(
         self,
         estimator: Any,
@@ -65,6 +61,8 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         decided = estimator.predict(X)
         return self._sign * self._score_func(y, decided, sample_weight, costs=costs, X=X, **other)
 
+    __call__ = score  # as scikit-learn calls scorers
+
     # -- what TunedThresholdClassifierCV asks of a scorer ----------------------------------------
 
     _kwargs: ClassVar[dict[str, Any]] = {}
@@ -84,19 +82,10 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         decisions: Any = None,
     ) -> float:
         """The metric of these decisions."""
-        if costs is None and self.costs is not None:
-            costs = self._costs_of(y_true, X)
-        return METRICS[self.metric][0](
-            y_true,
-            y_pred,
-            cost_matrix=self.cost_matrix,
-            costs=costs,
-            labels=self.labels,
-            decisions=decisions if self.decisions is None else self.decisions,
-            positive=self.positive,
-            sample_weight=sample_weight,
-            X=X,
-        )
+        given = {**self.get_params(deep=False), "sample_weight": sample_weight, "X": X}
+        given["decisions"] = decisions if self.decisions is None else self.decisions
+        given["costs"] = self._costs_of(y_true, X) if costs is None else costs
+        return METRICS[given.pop("metric")][0](y_true, y_pred, **given)
 
     @property
     def _owner(self) -> str:
@@ -104,6 +93,8 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
 
     def _costs_of(self, y: Any, X: Any) -> Any:
         """The costs that were bound, of the rows to score: found by their index."""
+        if self.costs is None:
+            return None
         rows = y if hasattr(getattr(y, "index", None), "get_indexer") else X
         found = aligned(self.costs, rows, f"costs= of {self._owner}", some=True)
         if len(found) != len(y):
