@@ -11,6 +11,7 @@ import pytest
 import xgboost as xgb
 
 from costboost import CostBoostClassifier
+from costboost.columns import Columns
 from costboost.columns.raw import as_texts, open_column
 from costboost.costs import interval
 from costboost.datasets import available, load
@@ -109,7 +110,7 @@ def test_scores_are_those_of_the_table(case, y):
     trees = grow(y, **parameters)
     X = np.concatenate([TABLE, edge_rows([trees], TABLE)])
     right = trees.scores(X)
-    graph = _Graph(5)
+    graph = _Graph(Columns((), 5))
     graph("Identity", _scores(graph, trees), output="scores")
     helper, double = graph.onnx.helper, graph.onnx.TensorProto.DOUBLE
     ends = [

@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -152,12 +151,10 @@ def opened(
 ) -> tuple[dict[str, Any], memoryview, int, int]:
     """The manifest, the packed content, and the sizes of its two parts."""
     with open(path, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelFileError("This is not a regular file.")
-        if status.st_size > limits.total:
-            raise ModelFileError(f"It has {status.st_size} bytes; {limits.total} are allowed.")
-        data = file.read(status.st_size)
+        size = os.fstat(file.fileno()).st_size  # pipes and devices have none
+        if size > limits.total:
+            raise ModelFileError(f"It has {size} bytes; {limits.total} are allowed.")
+        data = file.read(size)
     head = _HEAD.match(data)
     if head is None and not data.startswith(b"PK"):
         raise ModelFileError("This is not a costboost model file.")

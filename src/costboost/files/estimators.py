@@ -50,29 +50,20 @@ def dump_tree(tree: Any) -> dict[str, Any]:
 
 
 def load_tree(state: Mapping[str, Any], n_features: int) -> Any:
-    """The tree; a ValueError, KeyError or TypeError if its nodes are not those of a tree."""
-    n_classes, depth, values = state["n_classes"], state["max_depth"], state["values"]
-    if n_classes.dtype != np.intp or ((n_classes < 1) | (n_classes > 2**20)).any():
+    """The tree; an error if its nodes are not those of a tree."""
+    n_classes, fields = state["n_classes"], state["nodes"]
+    if ((n_classes < 1) | (n_classes > 2**20)).any():
         raise ValueError("the numbers of classes are those of no tree")
-    if not 0 <= depth < 2**20:
-        raise ValueError("the depth is that of no tree")
-    # Private, and the only place where scikit-learn has it.
+    # Private, and the only place where scikit-learn has it. It checks types and shapes itself.
     tree = import_module("sklearn.tree._tree").Tree(n_features, n_classes, len(n_classes))
-    dtype, fields = tree.__getstate__()["nodes"].dtype, state["nodes"]
+    dtype = tree.__getstate__()["nodes"].dtype
     if set(fields) != set(dtype.names):
         raise ValueError(f"the installed scikit-learn has the fields {', '.join(dtype.names)}")
     nodes = np.zeros(len(fields["left_child"]), dtype)
     for name in dtype.names:
-        if fields[name].shape != nodes.shape or fields[name].dtype != dtype[name]:
-            raise ValueError(f"the field {name} has another type or length")
         nodes[name] = fields[name]
-    shape = (len(nodes), len(n_classes), int(n_classes.max()))
-    if values.dtype != np.float64 or values.shape != shape:
-        raise ValueError("there must be values of each node")
     _check_nodes(nodes, n_features)
-    tree.__setstate__(
-        {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values}
-    )
+    tree.__setstate__({**state, "node_count": len(nodes), "nodes": nodes})
     return tree
 
 

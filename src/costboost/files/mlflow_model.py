@@ -91,13 +91,6 @@ def signature_of(model: Any, X: Any = None) -> Any:
         inputs = Schema([ColSpec("string" if name in texts else "double", name) for name in used])
     labels = np.asarray(getattr(model, "decisions_", model.classes_))
     answer = _LABELS.get(labels.dtype.kind, "string")
-    return ModelSignature(
-        inputs=inputs,
-        outputs=Schema([ColSpec(answer)]),
-        params=ParamSchema(
-            [
-                ParamSpec("costs", "double", [], shape=(-1,)),
-                ParamSpec("output", "string", OUTPUTS[0]),
-            ]
-        ),
-    )
+    costs = ParamSpec("costs", "double", [], shape=(-1,))
+    output = ParamSpec("output", "string", OUTPUTS[0])
+    return ModelSignature(inputs, Schema([ColSpec(answer)]), ParamSchema([costs, output]))

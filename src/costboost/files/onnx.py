@@ -79,41 +79,20 @@ def to_onnx(
         The model.
     """
     check_is_fitted(model)
-    _check_costs(model, costs)
-    graph = _Graph(model.n_features_in_, getattr(model, "columns_", None))
-    if not costs and varies(getattr(model, "cost_matrix", None)) and model._decides_by_costs():
-        _price(graph, model)
-    if isinstance(model, BoostingClassifier) and model._is_binary:
-        outputs = _of_two(graph, model, costs)
-    elif hasattr(model, "heads_"):
-        outputs = _of_heads(graph, model, costs)
-    else:
+    is_binary = isinstance(model, BoostingClassifier) and model._is_binary
+    if not is_binary and not hasattr(model, "heads_"):
         raise ValueError(
             "to_onnx takes CostBoostClassifier and the algorithms for two classes whose weak rules "
             f"are trees, got {type(model).__name__}. Use model.save."
         )
+    graph = _Graph(model.columns_)
+    if not costs:
+        _price(graph, model)
+    outputs = (_of_two if is_binary else _of_heads)(graph, model, costs)
     made = graph.model(outputs, model, costs)
     if path is not None:
         write_bytes(Path(path), made.SerializeToString(deterministic=True))
     return made
-
-
-def _check_costs(model: Any, costs: bool) -> None:
-    """Refuse costs that a graph cannot work out: it knows expressions over columns of numbers."""
-    form, what = getattr(model, "cost_matrix", None), ""
-    if getattr(model, "risk", "expected") == "worst" and scenarios(form).is_uncertain:
-        what = "uncertain, with risk='worst'"
-    elif varies(form):
-        numbers = {column.name for column in model.columns_ if column.kind in ("number", "boolean")}
-        cells, texts = cells_in(form), expressions_in(form)
-        is_array = not cells or any(np.ndim(cell) for cell in cells)
-        if is_array or any(x.has_texts or set(x.columns) - numbers for x in texts):
-            what = "a function, arrays or expressions over columns that are no numbers of the fit"
-    if what and not costs:
-        raise ValueError(
-            f"The costs of {type(model).__name__} are {what}, which a graph cannot work out. Use "
-            "to_onnx(..., costs=True) and pass it the costs of each row."
-        )
 
 
 # -- graphs -------------------------------------------------------------------------------------
@@ -163,37 +142,32 @@ class _Value(NDArrayOperatorsMixin):
 class _Graph:
     """Nodes and constants, with names made up on the way."""
 
-    def __init__(self, n_features: int, columns: Columns | None = None) -> None:
+    def __init__(self, columns: Columns) -> None:
         need("onnx", "onnx", "to_onnx")
         import onnx
         import onnx.helper
         import onnx.numpy_helper
 
         self.onnx = onnx
-        self.n_features = n_features if columns is None else columns.n_inputs
+        self.n_features = columns.n_inputs
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         values: Any = (_Value(self, "features"), _Value(self, "costs"))
         self.features, self.costs = values
         self.inputs: dict[str, tuple[int, int]] = {}  # their types and widths
-        if columns is None or not columns.columns:
+        if not columns.columns:
             self.inputs["features"] = onnx.TensorProto.DOUBLE, self.n_features
             return
         # The table that trees look at: inputs side by side, categories as codes.
         parts: list[Any] = []
         for column in columns.used:
-            kind = "STRING" if column.kind == "category" else "DOUBLE"
-            found = [self.input(name, kind) for name in column.inputs]
-            if kind == "STRING":
-                texts = np.array(column.categories, dtype=object)
-                codes = np.arange(len(texts), dtype=np.float64)
-                found = [
-                    self(
-                        "LabelEncoder", *found, keys_tensor=texts, values_tensor=codes,
-                        default_tensor=np.array([np.nan]),
-                    )
-                ]  # fmt: skip
-            parts += found
+            if column.kind != "category":
+                parts += map(self.input, column.inputs)
+                continue
+            texts = np.array(column.categories, dtype=object)
+            codes: Any = {"keys_tensor": texts, "values_tensor": np.arange(len(texts), dtype=float)}
+            given, missing = self.input(column.inputs[0], "STRING"), np.array([np.nan])
+            parts.append(self("LabelEncoder", given, default_tensor=missing, **codes))
         self("Concat", *parts, axis=1, output="features")
 
     def input(self, name: str, kind: str = "DOUBLE") -> Any:
@@ -296,18 +270,31 @@ def _metadata(model: Any) -> dict[str, Any]:
 
 
 def _price(graph: _Graph, model: Any) -> None:
-    """The costs of rows by expressions over their columns, (n, k, d)."""
-    reader = Reader(model.classes_, owner=type(model).__name__, decisions=model.decisions_)
-    cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
+    """The costs of rows, (n, k, d), where they differ: by expressions over columns of numbers."""
+    form, owner = model.cost_matrix, type(model).__name__
+    is_worst = model.risk == "worst" and scenarios(form).is_uncertain
+    if not is_worst and not (varies(form) and model._decides_by_costs()):
+        return
+    numbers = {column.name for column in model.columns_ if column.kind in ("number", "boolean")}
+    cells, texts = cells_in(form), expressions_in(form)
+    is_array = not cells or any(np.ndim(cell) for cell in cells)
+    if is_worst or is_array or any(x.has_texts or set(x.columns) - numbers for x in texts):
+        raise ValueError(
+            f"A graph cannot work out the costs of {owner}: it knows neither risk='worst' nor "
+            "functions, arrays and expressions over columns that are no numbers of the fit. Use "
+            "to_onnx(..., costs=True) and pass it the costs of each row."
+        )
+    reader = Reader(model.classes_, owner=owner, decisions=model.decisions_)
+    table, _ = reader.cells(scenarios(form).expected)
     nowhere = np.isnan(graph.features.columns([0]))  # only for the number of rows
     parts = []
-    for price in cells.flat:
+    for price in table.flat:
         if isinstance(price, str):
             expression = Expression(price)
             price = expression.traced({name: graph.input(name) for name in expression.columns})
         is_made = isinstance(price, _Value)
         parts.append(price if is_made else graph("Where", nowhere, price, price))
-    graph("Reshape", graph.joined(parts), graph.whole([-1, *cells.shape]), output="costs")
+    graph("Reshape", graph.joined(parts), graph.whole([-1, *table.shape]), output="costs")
 
 
 # -- trees and networks -------------------------------------------------------------------------

@@ -12,7 +12,6 @@ reading takes as many bytes as the file has.
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 import re
 import warnings
@@ -403,9 +402,7 @@ class Decoder:
         else:
             fields = self._dict(content)
             if issubclass(cls, CostSensitiveClassifier):  # a parameter may be newer than the file
-                known_ones = inspect.signature(cls).parameters.values()
-                usual = {x.name: x.default for x in known_ones if x.default is not x.empty}
-                fields = usual | fields
+                fields = cls().get_params(deep=False) | fields
             _check_names(name, frozenset(fields))
             if hasattr(cls, "get_params"):
                 _check_estimator(cls, fields)
