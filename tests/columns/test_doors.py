@@ -23,7 +23,7 @@ from costboost import AdaC2Classifier, ColumnWarning, CostBoostClassifier
 from costboost.cli import app
 from costboost.files.mlflow_model import Served
 from costboost.serve import Settings
-from costboost.serve.app import create_app
+from costboost.serve.app import Application
 from costboost.serve.scoring import Service
 from serve.models import Client
 
@@ -116,7 +116,7 @@ def service(model, frame, folder):
     turned = frame[frame.columns[::-1]].assign(new=range(len(frame))).astype(object)
     text = turned.where(turned.notna(), None).to_json(orient="records", date_format="iso")
     rows = json.loads(text)
-    app = create_app(Settings(folder), lambda: Service(model, "test"))
+    app = Application(Settings(folder), lambda: Service(model, "test"))
     answer = Client(app).decide({"records": rows})
     if answer.status_code != 200:
         raise ValueError(answer.json()["error"]["message"])

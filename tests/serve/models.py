@@ -13,7 +13,7 @@ import pandas as pd
 from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
 from costboost.datasets import make_fraud
 from costboost.serve import Settings
-from costboost.serve.app import create_app
+from costboost.serve.app import Application
 from costboost.serve.scoring import Service
 
 CSV = "text/csv"
@@ -134,4 +134,4 @@ def csv_of(columns):
 
 def client_of(name, **settings):
     settings = Settings(Path("absent"), **settings)
-    return Client(create_app(settings, lambda: Service(model_of(name), "test", "fraud")))
+    return Client(Application(settings, lambda: Service(model_of(name), "test", "fraud")))

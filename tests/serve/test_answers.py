@@ -11,7 +11,7 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.serve import Settings
-from costboost.serve.app import create_app
+from costboost.serve.app import Application
 from costboost.serve.scoring import Service, load_service
 from serve.models import (
     CSV,
@@ -173,7 +173,7 @@ def test_a_row_of_the_csv_that_the_model_was_fitted_on(tmp_path):
     y = np.where(rng.uniform(size=n) < 0.1 + 0.3 * (days.hour < 6), "fraud", "ok")
     model = CostBoostClassifier({"fn": "amount + 15", **FRAUD}, **SMALL).fit(raw, y)
     path = model.save(tmp_path / "m.costboost")
-    client = Client(create_app(Settings(path), lambda: load_service(path)))
+    client = Client(Application(Settings(path), lambda: load_service(path)))
     new = raw[:7]
     expected = model.predict_cost(new)
     for body, kind in (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from costboost.serve import Settings, is_loopback
-from costboost.serve.app import create_app
+from costboost.serve.app import Application
 from costboost.serve.page import POLICY
 from costboost.serve.scoring import Service
 from serve.models import MODELS, Client, client_of, model_of, records_of, rows_of
@@ -138,7 +138,7 @@ def test_reload_replaces_the_model_or_keeps_it():
             raise ValueError("damaged")
         return found
 
-    app = create_app(Settings(Path("absent")), load)
+    app = Application(Settings(Path("absent")), load)
     client = Client(app)
     for done, model in ((False, "one"), (True, "two")):
         assert app.reload() is done

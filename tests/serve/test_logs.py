@@ -14,7 +14,7 @@ import pytest
 from cli.conftest import run
 from costboost import CostBoostClassifier
 from costboost.serve import Settings
-from costboost.serve.app import create_app
+from costboost.serve.app import Application
 from costboost.serve.logs import AuditLog, JsonFormatter, Sparse
 from costboost.serve.scoring import Service
 from serve.models import (
@@ -135,7 +135,7 @@ def test_columns_that_an_audit_log_would_hide(tmp_path):
     service = Service(model.fit(X.rename(columns={"hour": "time"}), y), "test")
     settings = Settings(tmp_path, audit=tmp_path / "audit.jsonl", audit_rows=True)
     with pytest.raises(ValueError, match=r"fields of the audit log: time\. Leave --audit-rows out"):
-        create_app(settings, lambda: service)
+        Application(settings, lambda: service)
 
 
 def _append(path, name):

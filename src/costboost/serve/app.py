@@ -12,12 +12,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from fastapi import FastAPI, Request
-from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, Response
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -95,9 +95,9 @@ class Decided(BaseModel):
     unseen_categories: dict[str, list[str]] = {}
 
 
-def create_app(settings: Settings, load: Callable[[], Service]) -> Application:
-    """Make the application."""
-    current = Application(settings, load)
+def _pages(current: Application) -> FastAPI:
+    """All that is asked for but decisions."""
+    settings = current.settings
     app = FastAPI(
         title="costboost",
         summary="Decisions of least expected cost.",
@@ -153,8 +153,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> Application:
         return _refusal(RequestError(error.status_code, str(error.detail), **headers))
 
     app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
-    current.pages = app
-    return current
+    return app
 
 
 def _json(content: Any, status: int = 200, media_type: str = _JSON, **headers: str) -> Response:
@@ -171,9 +170,7 @@ def _refusal(error: RequestError) -> Response:
 
 def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, Any]:
     """The OpenAPI document, with the body that the model takes that answers now."""
-    found = get_openapi(
-        title=app.title, version=app.version, summary=app.summary, routes=app.routes
-    )
+    found = FastAPI.openapi(app)  # the same object every time
     json_schema = service.requests.schema(settings.max_rows)
     body = {_JSON: {"schema": json_schema}, _CSV: {"schema": {"type": "string"}}}
     found["paths"]["/decide"]["post"]["requestBody"] = {"required": True, "content": body}
@@ -187,17 +184,12 @@ def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, An
 class Application:
     """Meets every request in plain ASGI: host, token, counting; decides rows, FastAPI the rest."""
 
-    pages: Any
-
     def __init__(self, settings: Settings, load: Callable[[], Service]) -> None:
-        self.settings = settings
+        self.settings, audit = settings, settings.audit
         self.metrics = Metrics()
         self._load_file = load
         self.service = self._load()
-        self._audit: AuditLog | None = None
-        if settings.audit is not None:
-            self._audit = AuditLog(settings.audit, settings.audit_bytes)
-        self.metrics.loaded.set(self.service.loaded_at)
+        self._audit = None if audit is None else AuditLog(audit, settings.audit_bytes)
         self.is_draining = False
         self._loading = threading.Lock()
         self._threads = ThreadPoolExecutor(settings.threads, "decide")
@@ -205,6 +197,7 @@ class Application:
         self._held = 0  # bytes of bodies
         self._hosts = frozenset(name.lower().encode() for name in settings.hosts)
         self._token = None if settings.token is None else b"bearer " + settings.token.encode()
+        self._pages = _pages(self)
 
     def _load(self) -> Service:
         service = self._load_file()
@@ -214,6 +207,7 @@ class Application:
                 f"The model has columns that are called as fields of the audit log: "
                 f"{', '.join(sorted(hidden))}. Leave --audit-rows out, or rename them."
             )
+        self.metrics.loaded.set_to_current_time()
         return service
 
     # -- every request --------------------------------------------------------------------------
@@ -242,7 +236,7 @@ class Application:
                 self._check(scope["path"], headers)
                 is_asked = path == "/decide" and scope["method"] == "POST"
                 asked = self.decide(Request(scope, receive)) if is_asked else None
-                answer: Any = self.pages if asked is None else await asked
+                answer: Any = self._pages if asked is None else await asked
             except RequestError as error:
                 answer = _refusal(error)
             await answer(scope, receive, counted)
@@ -253,7 +247,8 @@ class Application:
                 await failed(scope, receive, counted)
         finally:
             seconds = time.perf_counter() - begin
-            self.metrics.request(path, status or 499, seconds)
+            self.metrics.requests.labels(path, str(status or 499)).inc()
+            self.metrics.seconds.labels(path).observe(seconds)
             if self.settings.access_log:
                 line = {"time": stamp(time.time()), "request": name, "method": scope["method"]}
                 line |= {"path": path, "status": status or 499, "seconds": round(seconds, 6)}
@@ -291,7 +286,6 @@ class Application:
             log.error("The model was not reloaded, the old one stays: %s", error)
             return False
         self.metrics.reloads.labels("done").inc()
-        self.metrics.loaded.set(service.loaded_at)
         log.info("Process %d answers with model %s.", os.getpid(), service.fingerprint)
         return True
 
@@ -341,13 +335,11 @@ class Application:
             options = dict(request.query_params)
             return service.requests.from_csv(body, options, self.settings.max_rows)
 
-        name = request.scope["request_id"]
-        if len(body) > _SMALL:
-            return await self._in_thread(lambda: self._finish(service, read(), name, end))
-        query = read()
-        if query.explain or query.capacity is not None:
-            return await self._in_thread(lambda: self._finish(service, query, name, end))
-        return self._finish(service, query, name, end)
+        is_small = len(body) <= _SMALL
+        query = read() if is_small else await self._in_thread(read)
+        finish = partial(self._finish, service, query, request.scope["request_id"], end)
+        is_quick = is_small and not query.explain and query.capacity is None
+        return finish() if is_quick else await self._in_thread(finish)
 
     def _finish(self, service: Service, query: Query, name: str, end: float) -> Response:
         """Decide, count and write; in whatever thread this is."""
@@ -367,7 +359,7 @@ class Application:
         self.metrics.answer(answer, service)
         return Response(service.as_json(answer, query, passed), media_type=_JSON)
 
-    async def _in_thread(self, work: Callable[[], Response]) -> Response:
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
         if not self._free.acquire(blocking=False):
             raise RequestError(503, "The service is busy. Try again in a moment.")
         job = self._threads.submit(work)
@@ -420,11 +412,6 @@ class Metrics:
         text = "When the model was loaded, by the worker that did so last."
         latest = {"multiprocess_mode": "max"}
         self.loaded = made(Gauge, "model_loaded_timestamp_seconds", text, **latest)
-
-    def request(self, path: str, status: int, seconds: float) -> None:
-        """Count one request."""
-        self.requests.labels(path, str(status)).inc()
-        self.seconds.labels(path).observe(seconds)
 
     def answer(self, answer: Reply, service: Service) -> None:
         """Count the decisions of one request."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Mapping
-from itertools import islice
-from typing import Annotated, Any, NamedTuple, TypeVar
+from contextlib import suppress
+from itertools import islice, product
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -38,9 +39,6 @@ Matrix = list[list[Price]] | dict[str, dict[str, Price]] | dict[str, Price | str
 
 def _part(description: str) -> Any:
     return Field(None, description=description)
-
-
-_Kind = TypeVar("_Kind", bound="Options")
 
 
 class RequestError(Exception):
@@ -100,10 +98,10 @@ class Requests:
         self._truths = {str(label): label for label in self.classes.tolist()}
         self._choices = {str(label): label for label in self.decisions.tolist()}
         # Columns of tables that hold costs, and the entries they stand for.
-        self._prices: dict[str, Any] = {f"costs.{name}": name for name in SHORT} | {
-            f"costs.{truth}.{decision}": (self._truths[truth], self._choices[decision])
-            for truth in self._truths
-            for decision in self._choices
+        pairs = product(self.classes.tolist(), self.decisions.tolist())
+        self._prices: dict[str, Any] = {f"costs.{name}": name for name in SHORT}
+        self._prices |= {
+            f"costs.{truth}.{decision}": (truth, decision) for truth, decision in pairs
         }
         self._positive = positive_of(model.cost_matrix)
         try:
@@ -285,7 +283,7 @@ def _columns_of(model: Any) -> Columns:
     return Columns(tuple(Column(name, "other") for name in names), len(names))
 
 
-def _checked(kind: type[_Kind], document: Any) -> _Kind:
+def _checked(kind: type[Options], document: Any) -> Any:
     """The parts of a request, of the right types."""
     try:
         return kind.model_validate(document)
@@ -295,14 +293,10 @@ def _checked(kind: type[_Kind], document: Any) -> _Kind:
     shapes = ("list_type", "dict_type")
     first = max(found, key=lambda one: (one["type"] not in shapes, len(one["loc"])))
     known, here, place = kind.model_fields, document, ""
-    for step in first["loc"]:  # without pydantic's names of alternatives
-        if type(here) is list and type(step) is int:
-            place += f"[{step}]"
-        elif type(here) is dict and step in here:
-            place += f".{str(step)[:100]}"
-        else:
-            continue
-        here = here[step]
+    for step in first["loc"]:
+        with suppress(LookupError, TypeError):  # pydantic's names of alternatives lead nowhere
+            here = here[step]
+            place += f"[{step}]" if type(step) is int else f".{str(step)[:100]}"
     key = str(first["loc"][0]) if first["loc"] else ""
     about = known[key].description if key in known else f"Known keys are {', '.join(known)}."
     raise RequestError(422, f"{first['msg']}. {about}", place.lstrip(".") or key or None)

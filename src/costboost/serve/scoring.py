@@ -61,7 +61,6 @@ class Service:
         self.columns = self.requests.columns
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
-        self.loaded_at = time.time()
         numbers = [f"probability_{label}" for label in self.classes.tolist()]
         numbers += [f"expected_cost_{label}" for label in self.decisions.tolist()]
         # Fields of a line of the audit log, beside the cells; places for the start and the numbers.
@@ -86,9 +85,7 @@ class Service:
         # may break a rule of the costs.
         load_kernel()
         row: dict[Any, Any] = {name: [1.0] for name in self.requests.required.values()}
-        for column in self.columns.used:
-            if column.kind in ("category", "date"):
-                row[column.name] = [next(iter(column.categories), "2026-01-01")]
+        row |= {one.name: ["2026-01-01"] for one in self.columns.used if one.kind == "date"}
         with suppress(ValueError, RequestError):
             self.answer(Query(row, 1))
 

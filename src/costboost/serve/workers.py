@@ -104,11 +104,10 @@ class DrainingServer(uvicorn.Server):
     # seconds the server stops listening, and ends when all requests are answered. A second signal
     # skips the wait; a third one ends the server at once, even if requests are not yet answered.
 
-    def __init__(self, config: uvicorn.Config, app: Any, drain: float) -> None:
+    def __init__(self, config: uvicorn.Config, listener: socket.socket, drain: float) -> None:
         super().__init__(config)
-        self._app = app
-        self._drain = drain
-        self._drain_began = math.inf
+        self._app: Any = config.app
+        self._listener, self._drain, self._drain_began = listener, drain, math.inf
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; a second signal ends the drain, a third one ends everything."""
@@ -129,8 +128,7 @@ class DrainingServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and listen to SIGHUP."""
         await super().startup(sockets)
-        for listener in sockets or ():
-            listener.listen(_BACKLOG)  # asyncio has set it to what it accepts at once
+        self._listener.listen(_BACKLOG)  # asyncio has set it to what it accepts at once
         if _HANGUP is not None:
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(_HANGUP, loop.run_in_executor, None, self._app.reload)
@@ -139,22 +137,17 @@ class DrainingServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take the connections that the kernel has made already, and answer them; then end."""
         loop = asyncio.get_running_loop()
-        waiting: list[socket.socket] = []
-        for listener in sockets or ():
-            _make_no_more(listener)
-        await asyncio.sleep(0.02)  # until those in the making are made
-        for listener in sockets or ():
-            with suppress(BlockingIOError):
-                while True:
-                    waiting.append(listener.accept()[0])
-        for server in self.servers:
-            server.close()
 
         def protocol() -> asyncio.Protocol:
             return BoundedProtocol(self.config, self.server_state, self.lifespan.state, loop)
 
-        for connection in waiting:
-            await loop.connect_accepted_socket(protocol, connection)
+        _make_no_more(self._listener)
+        await asyncio.sleep(0.02)  # until those in the making are made
+        with suppress(BlockingIOError):
+            while True:
+                await loop.connect_accepted_socket(protocol, self._listener.accept()[0])
+        for server in self.servers:
+            server.close()
         every: set[Any] = self.server_state.connections
         while not self.force_exit and any(
             one.cycle is None and one._waits_since >= self._drain_began for one in every
@@ -215,7 +208,9 @@ def _loader(settings: Settings, folder: Path) -> Callable[[], Service]:
             log.error("The model file is faulty, the last good one is taken: %s", error)
             service = load_service(last_good, settings.trusted, title)
         else:
-            copy.replace(last_good)
+            # Of a worker that was late, it may be older than what another has loaded meanwhile.
+            if not last_good.exists() or copy.stat().st_mtime_ns > last_good.stat().st_mtime_ns:
+                copy.replace(last_good)
         may_take_last = False
         return service
 
@@ -229,11 +224,10 @@ def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
         # thread of another library, which does not block it, was chosen.
         signal.pthread_sigmask(signal.SIG_BLOCK, {_HANGUP})
         signal.signal(_HANGUP, lambda sig, _: signal.raise_signal(sig))
-    from costboost.serve.app import create_app
+    from costboost.serve.app import Application
 
-    app = create_app(settings, _loader(settings, folder))
     config = uvicorn.Config(
-        app,
+        Application(settings, _loader(settings, folder)),
         http=BoundedProtocol,
         ws="none",
         backlog=_AT_ONCE,
@@ -246,7 +240,7 @@ def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
         timeout_graceful_shutdown=int(settings.seconds) + 1,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    DrainingServer(config, app, settings.drain).run([listener])
+    DrainingServer(config, listener, settings.drain).run([listener])
 
 
 def _worker(settings: Settings, listener: socket.socket, folder: Path) -> None:
