@@ -1,14 +1,12 @@
 """A small file of payments, and a model of it, as the command line makes them."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from pathlib import Path
+import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from costboost.cli import app
 from costboost.datasets import make_fraud
@@ -17,7 +15,7 @@ SMALL = ("--set", "n_estimators=12", "--set", "ensemble=2", "--set", "n_jobs=1")
 COSTS = ("--target", "fraud", "--positive", "yes", "--cost", "fn=amount+15", "--cost", "fp=5")
 
 
-def run(*arguments: object, code: int = 0, input: bytes | None = None) -> Result:
+def run(*arguments, code=0, input=None):
     """Run a command, and check its exit code."""
     result = CliRunner().invoke(app, [str(one) for one in arguments], input=input)
     shown = f"{result.output}\n{result.stderr}\n{result.exception!r}"
@@ -26,12 +24,24 @@ def run(*arguments: object, code: int = 0, input: bytes | None = None) -> Result
     return result
 
 
-def words(text: str) -> str:
+def as_json(*arguments, code=0):
+    """What a command says to scripts."""
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+def words(text):
     """Text as it was before it was broken into lines."""
     return " ".join(text.replace("│", " ").split())
 
 
-def payments(n: int, seed: int) -> pd.DataFrame:
+def fails(*arguments):
+    """The one message of a command that cannot do what it was asked for."""
+    result = run(*arguments, code=2)
+    assert not result.stdout.strip() and result.stderr.startswith("Error: ")
+    return words(result.stderr)
+
+
+def payments(n, seed):
     """Payments as a file has them: ids, dates, words, a constant."""
     data = make_fraud(n, random_state=seed)
     rng = np.random.default_rng(seed)
@@ -45,22 +55,12 @@ def payments(n: int, seed: int) -> pd.DataFrame:
     return frame
 
 
-@dataclass(frozen=True)
-class World:
-    """Files of a fit."""
-
-    folder: Path
-    train: Path
-    held_out: Path
-    model: Path
-
-
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory):
     """A training file, a model of it, and its held-out rows."""
     folder = tmp_path_factory.mktemp("world")
-    train = folder / "train.csv"
-    payments(700, 0).to_csv(train, index=False)
-    model, held_out = folder / "fraud.costboost", folder / "held_out.csv"
-    run("fit", train, *COSTS, *SMALL, "-o", model, "--save-test", held_out)
-    return World(folder, train, held_out, model)
+    names = {"train": "train.csv", "held_out": "held_out.csv", "model": "fraud.costboost"}
+    files = SimpleNamespace(**{name: folder / file for name, file in names.items()})
+    payments(700, 0).to_csv(files.train, index=False)
+    run("fit", files.train, *COSTS, *SMALL, "-o", files.model, "--save-test", files.held_out)
+    return files

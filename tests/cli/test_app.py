@@ -1,7 +1,5 @@
 """The command line is quick to answer, and its list of commands is true."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys
@@ -9,7 +7,7 @@ import sys
 import pytest
 
 import costboost
-from cli.conftest import run
+from cli.conftest import run, words
 from costboost.cli import COMMANDS, load
 
 HEAVY = "lightgbm matplotlib numba numpy optuna pandas plotly polars scipy sklearn xgboost"
@@ -28,30 +26,23 @@ print("\\nLOADED", [name for name in {HEAVY!r}.split() if name in sys.modules], 
 """
 
 
-def printed(*arguments: str) -> list[str]:
+def printed(*arguments):
     command = [sys.executable, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-@pytest.mark.parametrize("words", ["--version", "--help", "fit --help", "data check --help"])
-def test_answers_load_nothing_heavy(words: str) -> None:
-    loaded, peak = printed("-c", PROBE, *words.split())[-1].split(" PEAK ")
+@pytest.mark.parametrize("asked", ["--version", "--help", "fit --help", "data check --help"])
+def test_answers_load_nothing_heavy(asked):
+    loaded, peak = printed("-c", PROBE, *asked.split())[-1].split(" PEAK ")
     assert loaded == "LOADED []"
     assert int(peak) < 150  # megabytes
 
 
-def test_version_help_and_unknown_commands() -> None:
+def test_version_help_and_unknown_commands():
     assert printed("-m", "costboost", "--version") == [f"costboost {costboost.__version__}"]
-    words = " ".join(run("--help").output.replace("│", " ").split())
     for name, text in COMMANDS.items():
-        assert f"{name} {text}" in words
+        assert f"{name} {text}" in words(run("--help").output)
+        command = load(name)
+        assert command.name == name and inspect.cleandoc(command.help).startswith(text)
+        assert f"costboost {name}" in run(name, "--help").output
     assert "'demo'" in run("remo", code=2).output
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_list_says_what_the_command_says(name: str) -> None:
-    loaded = load(name)
-    assert loaded.name == name
-    assert inspect.cleandoc(loaded.help).startswith(COMMANDS[name])
-    assert f"costboost {name}" in run(name, "--help").output

@@ -1,10 +1,6 @@
-"""Comparisons are paired, their groups mean something, and a killed one goes on; the demo."""
+"""Comparisons and searches: paired, on rows not seen, and a killed one goes on; the demo."""
 
-from __future__ import annotations
-
-import json
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,21 +8,20 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import train_test_split
 
-from cli.conftest import COSTS, World, run, words
+from cli.conftest import COSTS, SMALL, as_json, fails, run, words
 from costboost import comparison
 from costboost.cli import compare
 from costboost.cli.problem import folds
 from costboost.columns import TableError
 from costboost.datasets import make_fraud
+from costboost.files import load
 
 
-def test_compare(world: World, tmp_path: Path) -> None:
+def test_compare(world, tmp_path):
     plot = tmp_path / "plot.svg"
-    result = run("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "CostBoost",
-                 "--algorithm", "AdaC2", "--algorithm", "MCBoost", "--set", "n_estimators=8",
-                 "--set", "ensemble=1", "--set", "n_jobs=1", "--plot", plot,
-                 "--json")  # fmt: skip
-    found = json.loads(result.stdout)
+    ours = [x for name in ("CostBoost", "AdaC2", "MCBoost") for x in ("--algorithm", name)]
+    few = ("--folds", 2, "--set", "n_estimators=8", "--set", "ensemble=1", "--set", "n_jobs=1")
+    found = as_json("compare", world.train, *COSTS, *ours, *few, "--plot", plot)
     costs = {one["name"]: one["cost"] for one in found["standings"]}
     assert {"CostBoost", "LightGBM, calibrated", "LightGBM, cost weights"} <= set(costs)
     assert {"AdaC2", "MCBoost"} <= {*costs, *found["left_out"]}
@@ -44,7 +39,7 @@ def test_compare(world: World, tmp_path: Path) -> None:
     assert costs["best constant decision"] == pytest.approx(total)
 
 
-def test_folds_go_forward_in_time_and_keep_groups_together() -> None:
+def test_folds_go_forward_in_time_and_keep_groups_together():
     time, groups = np.arange(30.0)[::-1], np.arange(30) % 7
     rows = SimpleNamespace(X=np.ones((30, 1)), y=np.arange(30) % 2, time=time, groups=groups)
     for train, test in folds(rows, 3, 0):
@@ -54,13 +49,13 @@ def test_folds_go_forward_in_time_and_keep_groups_together() -> None:
         assert not set(groups[train]) & set(groups[test])
     rows.groups, rows.y = None, np.array([1, 1, *[0] * 28])
     with pytest.raises(TableError, match="rarest class has 2 rows, too few for 3 folds"):
-        list(folds(rows, 3, 0))
+        folds(rows, 3, 0)
 
 
-def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) -> None:
+def test_a_killed_comparison_goes_on(world, tmp_path, monkeypatch):
     path = tmp_path / "c"
-    arguments = ("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "AdaC2",
-                 "--only-ours", "--set", "n_estimators=3", "--json")  # fmt: skip
+    few = ("--folds", 2, "--algorithm", "AdaC2", "--only-ours", "--set", "n_estimators=3")
+    arguments = ("compare", world.train, *COSTS, *few, "--json")
     whole = run(*arguments).stdout
     check, calls = comparison.positions, []
 
@@ -73,7 +68,7 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
     monkeypatch.setattr(comparison, "positions", counted)
     run(*arguments, "--checkpoint", path, code=2)
     monkeypatch.undo()
-    said = words(run(*arguments, "--seed", 1, "--checkpoint", path, code=2).stderr)
+    said = fails(*arguments, "--seed", 1, "--checkpoint", path)
     assert "of another question" in said and "seed" in said and "Delete the file" in said
     kept = path.read_bytes()
     assert len(kept.splitlines()) == 2  # the kind of file, and a fold
@@ -81,13 +76,26 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
         path.write_bytes(part)
         assert run(*arguments, "--checkpoint", path).stdout == whole
         assert not path.exists()
+
+
+@pytest.mark.parametrize(("command", "option"), [("compare", "--checkpoint"), ("tune", "--study")])
+def test_a_file_of_another_kind_stays(world, tmp_path, command, option):
+    path = tmp_path / "mine"
     path.write_text('{"not": "yours"}')
-    said = run(*arguments, "--checkpoint", path, code=2).stderr
-    assert "is not a file of costboost compare" in said
+    said = fails(command, world.train, *COSTS, option, path)
+    assert f"is not a file of costboost {command}" in said
     assert path.read_text() == '{"not": "yours"}'
 
 
-def test_demo(monkeypatch, tmp_path) -> None:
+def test_a_warning_is_a_line_of_the_command(world):
+    few = ("--only-ours", "--algorithm", "AdaC2", "--set", "n_estimators=2", "--folds", 2)
+    costs = ("--target", "fraud", "--positive", "yes", "--cost", "fn=-30", "--cost", "fp=5")
+    result = run("compare", world.train, *costs, *few)
+    assert "Warning: " in result.stdout and "without the minus sign" in words(result.stdout)
+    assert not result.stderr
+
+
+def test_demo(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")
     page = tmp_path / "demo.html"
     text = run("demo", "--rows", 1000, "--report", page).stdout
@@ -107,9 +115,41 @@ def test_demo(monkeypatch, tmp_path) -> None:
     assert 'pip install "costboost[report]"' in text
 
 
-def test_a_warning_is_a_line_of_the_command(world: World) -> None:
-    few = ("--only-ours", "--algorithm", "AdaC2", "--set", "n_estimators=2", "--folds", 2)
-    costs = ("--target", "fraud", "--positive", "yes", "--cost", "fn=-30", "--cost", "fp=5")
-    result = run("compare", world.train, *costs, *few)
-    assert "Warning: " in result.stdout and "without the minus sign" in words(result.stdout)
-    assert not result.stderr
+# --- the search ---------------------------------------------------------------------------------
+
+FAST = (*COSTS, *SMALL, "--set", "effort=fast")
+
+
+def tuned(world, folder, trials, *more):
+    pytest.importorskip("optuna")
+    few = ("--study", folder / "s.study", "--folds", 2, "--trials", trials)
+    return as_json("tune", world.train, *FAST, *few, *more)
+
+
+def test_a_search_goes_on(world, tmp_path):
+    """Also after a kill: half a line at the end, a trial that never ended, one that never began."""
+    study, path = tmp_path / "s.study", tmp_path / "m.costboost"
+    assert tuned(world, tmp_path, 2)["trials"] == 2
+    whole = tuned(world, tmp_path, 3, "-o", path)
+    assert whole["trials"] == 3
+    model = load(path)
+    for name, value in whole["best"].items():
+        assert getattr(model, name) == value
+    study.write_bytes(study.read_bytes()[:-100])
+    assert {**tuned(world, tmp_path, 3), "model": 0} == {**whole, "model": 0}
+    assert sorted(tmp_path.iterdir()) == [path, study]
+    # The estimate is honest: what `fit` measures of these settings, on the same held-out rows.
+    settings = [x for k, v in whole["best"].items() for x in ("--set", f"{k}={v!r}")]
+    fitted = as_json("fit", world.train, *FAST, *settings, "-o", path)["held_out"]
+    rules = {rule["key"]: rule["cost"] for rule in whole["held_out"]["ways_to_decide"]}
+    for rule in fitted["ways_to_decide"]:
+        assert rules[rule["key"]] == rule["cost"]
+
+
+def test_what_is_found_can_be_typed_as_options(world, tmp_path):
+    pytest.importorskip("optuna")
+    study = tmp_path / "s.study"
+    few = ("--algorithm", "AdaC2", "--set", "n_estimators=3", "--folds", 2, "--trials", 1)
+    text = run("tune", world.train, *COSTS, *few, "--study", study).stdout
+    assert "Best settings of 1 trials" in text and "--set max_leaves=8" in text
+    assert "calibration" not in study.read_text()

@@ -1,9 +1,5 @@
 """Costs and labels as they are typed become those that the library takes."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -30,7 +26,7 @@ REVIEW = "truth\taccept\treview\n0\t0\t4\n1\tamount\t4\n2\t9\t9\n"  # no row is 
         ("truth,a\na,0\nb,1\n", ["a", "b"], None, "at least two"),
     ],
 )
-def test_typed_costs(tmp_path: Path, given, classes, positive, matrix) -> None:
+def test_typed_costs(tmp_path, given, classes, positive, matrix):
     table, entries = None, given
     if isinstance(given, str):
         table, entries = tmp_path / "costs.csv", []
@@ -56,7 +52,7 @@ def test_typed_costs(tmp_path: Path, given, classes, positive, matrix) -> None:
         (["1.5", "2"], ["1.5", "2"]),
     ],
 )
-def test_labels(values: list[str], classes: list[object]) -> None:
+def test_labels(values, classes):
     series = pl.Series("y", [*values, None])
     assert sorted(label_names(series).values()) == classes
     assert has_label(series).tolist() == [True, True, False]

@@ -1,29 +1,18 @@
 """What goes wrong is said in one message with a remedy; nothing is half-written."""
 
-from __future__ import annotations
-
 import shlex
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from cli.conftest import COSTS, SMALL, World, run, words
+from cli.conftest import COSTS, SMALL, fails, run, words
 from costboost import AdaC2Classifier
 from costboost.cli import app
 from costboost.cli.failure import FOUND
 from costboost.columns import TableError, files
 from costboost.files import load, save
-
-
-def fails(*arguments: object, input: bytes | None = None) -> str:
-    result = run(*arguments, code=2, input=input)
-    assert not result.stdout.strip()
-    assert result.stderr.startswith("Error: ")
-    return words(result.stderr)
-
 
 FRAUD = "--target fraud --positive yes"
 GOOD = f"{FRAUD} --cost fn=amount+15 --cost fp=5"
@@ -53,41 +42,32 @@ FIT_ERRORS = {
 
 
 @pytest.mark.parametrize("arguments", FIT_ERRORS)
-def test_fit(world: World, tmp_path: Path, arguments: str) -> None:
+def test_fit(world, tmp_path, arguments):
     said = fails("fit", world.train, *shlex.split(arguments), "-o", tmp_path / "m.costboost", "-q")
     assert FIT_ERRORS[arguments] in said
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_odd_is_said(world: World, tmp_path: Path) -> None:
+def test_what_is_odd_is_said(world, tmp_path):
     frame, rows = pd.read_csv(world.train), tmp_path / "rows.csv"
     frame["refund"] = (frame["fraud"] == "yes") * 1
     frame.loc[:9, "fraud"] = None
     frame.to_csv(rows, index=False)
-    for said in (
-        run("fit", rows, *COSTS, *SMALL, "-o", tmp_path / "m.costboost").stdout,
-        run("data", "check", rows, *COSTS, code=FOUND).stdout,
-    ):
+    fit = run("fit", rows, *COSTS, *SMALL, "-o", tmp_path / "m.costboost").stdout
+    for said in (fit, run("data", "check", rows, *COSTS, code=FOUND).stdout):
         assert "10 rows without a value for fraud are left out" in words(said)
         assert "'refund' of X tells the class of every row" in words(said)
+    for costs, said in {
+        "--cost fn=0.00 --cost fp=5": "--cost fn=0: this mistake costs nothing. Is that meant?",
+        "--cost yes:no=9 --cost no:yes=0": "--cost no:yes=0: this mistake costs nothing",
+        "--cost fn=-amount --cost fp=5": "costs without the minus sign",
+    }.items():
+        given = (*FRAUD.split(), *costs.split())
+        assert said in words(run("data", "check", world.train, *given, code=FOUND).stdout)
 
 
-@pytest.mark.parametrize(
-    ("costs", "said"),
-    [
-        ("--cost fn=0.00 --cost fp=5", "--cost fn=0: this mistake costs nothing. Is that meant?"),
-        ("--cost yes:no=9 --cost no:yes=0", "--cost no:yes=0: this mistake costs nothing"),
-        ("--cost fn=-amount --cost fp=5", "costs without the minus sign"),
-    ],
-)
-def test_odd_costs_are_questioned(world: World, costs: str, said: str) -> None:
-    found = run("data", "check", world.train, *FRAUD.split(), *costs.split(), code=FOUND).stdout
-    assert said in words(found)
-
-
-def test_a_missing_cost_names_column_row_and_remedy(world: World, tmp_path: Path) -> None:
-    file = tmp_path / "rows.csv"
-    frame = pd.read_csv(world.train)
+def test_a_missing_cost_names_column_row_and_remedy(world, tmp_path):
+    file, frame = tmp_path / "rows.csv", pd.read_csv(world.train)
     frame.loc[2, "fraud"] = None
     frame.loc[[60, 61], "amount"] = None
     frame.to_csv(file, index=False)
@@ -97,59 +77,65 @@ def test_a_missing_cost_names_column_row_and_remedy(world: World, tmp_path: Path
     )
     for command in (["fit", "-o", tmp_path / "m.costboost"], ["data", "check"]):
         assert message.format("2 rows", 62) in fails(*command, file, *COSTS)
-    out = tmp_path / "out.csv"
-    said = fails("predict", world.model, file, "-o", out, "--batch-rows", 61)
+    said = fails("predict", world.model, file, "-o", tmp_path / "out.csv", "--batch-rows", 61)
     assert message.format("1 row", 62) in said
     filled = [x.replace("amount", "coalesce(amount, 100)") for x in COSTS]
     run("data", "check", file, *filled, code=FOUND)  # a row without a target is a remark
 
 
-def test_places_to_write_are_checked_before_the_work(world: World, tmp_path: Path) -> None:
-    fit = ("fit", world.train, *COSTS, "-o")
-    assert "does not exist" in fails(*fit, tmp_path / "no" / "m.costboost")
-    assert "is a folder" in fails(*fit, tmp_path)
-    said = fails("predict", world.model, world.train, "-o", tmp_path / "out.xlsx")
-    assert "must say how to write it" in said
-    assert not list(tmp_path.iterdir())
-
-
-def test_predict(world: World, tmp_path: Path) -> None:
-    file, out = tmp_path / "rows.csv", tmp_path / "out.csv"
-    frame = pd.read_csv(world.train)
+def test_rows_that_cannot_be_decided(world, tmp_path):
+    """The bad row is the first of a late batch: the rows before it are not written either."""
+    file, frame = tmp_path / "rows.csv", pd.read_csv(world.train)
     late = frame.astype({"hour": object})
     late.loc[650, "hour"] = "noon"
-    for rows, message in (
-        (
-            frame.rename(columns={"hour": "hours"}),
-            "lacks the column 'hour', which the model needs. Is it 'hours'?",
+    for message, rows in {
+        "lacks the column 'hour', which the model needs. Is it 'hours'?": frame.rename(
+            columns={"hour": "hours"}
         ),
-        (late, "'hour' must hold numbers, got 'noon' (row 652)"),
-        (frame.assign(hour=[*[1.0] * 60, np.inf, *[1.0] * 639]), "column 'hour', row 62. Correct"),
-        (frame.assign(decision="mine"), "has a column 'decision' already"),
-    ):
+        "'hour' must hold numbers, got 'noon' (row 652)": late,
+        "column 'hour', row 62. Correct": frame.assign(hour=[*[1.0] * 60, np.inf, *[1.0] * 639]),
+        "has a column 'decision' already": frame.assign(decision="mine"),
+    }.items():
         rows.to_csv(file, index=False)
-        # The bad row is the first of a late batch: the rows before it are not written either.
-        for output in (out, tmp_path / "out.parquet"):
-            said = fails("predict", world.model, file, "-o", output, "--batch-rows", 50)
-            assert message in said
-    for arguments, message in (
-        ("--capacity block=3", "must name a decision of the model, no, yes, and its limit"),
-        ("--capacity yes=some", "a whole number of rows (200), or a share"),
-        ("--capacity yes=1.5", "a share from 0 to 1"),
-        ("--per day", "--per needs --capacity"),
-        ("--capacity yes=2 --per day", "add --time-column, such as --time-column when"),
-        ("--capacity yes=2 --per day --time-column hour", "must hold dates such as"),
-        ("--capacity yes=2 --per shops", "The nearest names: 'shop'"),
-        ("--keep paymentid", "The nearest names: 'payment_id'"),
-    ):
-        assert message in fails("predict", world.model, world.train, "-o", out, *arguments.split())
+        for name in ("out.csv", "out.parquet"):
+            out = ("-o", tmp_path / name, "--batch-rows", 50)
+            assert message in fails("predict", world.model, file, *out)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv"]
-    run("predict", world.model, file, "-o", out, "--prefix", "model_")
-    assert "model_decision" in pd.read_csv(out)
+    run("predict", world.model, file, "-o", tmp_path / "out.csv", "--prefix", "model_")
+    assert "model_decision" in pd.read_csv(tmp_path / "out.csv")
 
 
-def test_model_files(world: World, tmp_path: Path) -> None:
-    assert "There is no model file" in fails("predict", tmp_path / "none", world.train)
+OTHER_ERRORS = {
+    "predict MODEL TRAIN -o NEW --capacity block=3": "name a decision of the model, no, yes, and",
+    "predict MODEL TRAIN -o NEW --capacity yes=some": "a whole number of rows (200), or a share",
+    "predict MODEL TRAIN -o NEW --capacity yes=1.5": "a share from 0 to 1",
+    "predict MODEL TRAIN -o NEW --per day": "--per needs --capacity",
+    "predict MODEL TRAIN -o NEW --capacity yes=2 --per day": "such as --time-column when",
+    "predict MODEL TRAIN -o NEW --capacity yes=2 --per day --time-column hour": "must hold dates",
+    "predict MODEL TRAIN -o NEW --capacity yes=2 --per shops": "The nearest names: 'shop'",
+    "predict MODEL TRAIN -o NEW --keep paymentid": "The nearest names: 'payment_id'",
+    "predict MODEL TRAIN -o NEW.xlsx": "must say how to write it",
+    "predict NEW TRAIN": "There is no model file",
+    f"fit TRAIN {GOOD} -o NEW/m.costboost": "does not exist",
+    f"fit TRAIN {GOOD} -o .": "is a folder",
+    "explain MODEL TRAIN --row 701": "has 700 rows, so there is no row 701",
+    "report MODEL BLIND -o NEW": "no column 'fraud' (the truth)",
+}
+
+
+@pytest.mark.parametrize(("asked", "said"), OTHER_ERRORS.items())
+def test_other_commands(world, tmp_path, asked, said):
+    blind, new = tmp_path / "blind.csv", tmp_path / "new.csv"
+    pd.read_csv(world.train).drop(columns="fraud").to_csv(blind, index=False)
+    for name, path in (
+        ("MODEL", world.model), ("TRAIN", world.train), ("BLIND", blind), ("NEW", new)
+    ):  # fmt: skip
+        asked = asked.replace(name, str(path))
+    assert said in fails(*shlex.split(asked))
+    assert list(tmp_path.iterdir()) == [blind]
+
+
+def test_model_files(world, tmp_path):
     broken = tmp_path / "broken.costboost"
     broken.write_bytes(world.model.read_bytes()[:-50])
     for command in (("predict", broken, world.train), ("inspect", broken)):
@@ -163,22 +149,10 @@ def test_model_files(world: World, tmp_path: Path) -> None:
     run("inspect", path)
 
 
-def test_explain_report_and_monitor(world: World, tmp_path: Path) -> None:
-    said = fails("explain", world.model, world.train, "--row", 701)
-    assert "has 700 rows, so there is no row 701" in said
-    pd.read_csv(world.train).drop(columns=["fraud"]).to_csv(tmp_path / "rows.csv", index=False)
-    said = fails("report", world.model, tmp_path / "rows.csv", "-o", tmp_path / "r.html")
-    assert "no column 'fraud' (the truth)" in said
-    assert not (tmp_path / "r.html").exists()
-    run("monitor", world.model, world.train, code=2)
-
-
-def test_serve_names_what_to_install(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "find_spec", lambda name: None)
-    assert 'pip install "costboost[serve]"' in fails("serve", world.model)
-
-
-def test_traceback_on_request(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_to_install_and_tracebacks_on_request(world, monkeypatch):
     monkeypatch.setenv("COSTBOOST_TRACEBACK", "1")
     result = CliRunner().invoke(app, ["fit", str(world.train), "--target", "frud"])
     assert isinstance(result.exception, TableError)
+    monkeypatch.undo()
+    monkeypatch.setattr(files, "find_spec", lambda name: None)
+    assert 'pip install "costboost[serve]"' in fails("serve", world.model)

@@ -1,18 +1,12 @@
 """From a file to decisions, the same ones as in Python."""
 
-from __future__ import annotations
-
-import json
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.model_selection import train_test_split
 
-from cli.conftest import COSTS, SMALL, World, payments, run, words
+from cli.conftest import COSTS, SMALL, as_json, fails, payments, run, words
 from costboost import AdaC2Classifier, CostBoostClassifier
 from costboost.errors import ColumnWarning
 from costboost.files import load
@@ -21,13 +15,12 @@ from costboost.metrics import total_cost
 FORM = {"fn": "amount+15", "fp": 5, "positive": "yes"}
 
 
-def fit(world: World, folder: Path, *more: object, costs: tuple[str, ...] = COSTS) -> Any:
+def fit(world, folder, *more, costs=COSTS):
     """What `fit` says as JSON; the model is ``m.costboost``."""
-    result = run("fit", world.train, *costs, *SMALL, "-o", folder / "m.costboost", "--json", *more)
-    return json.loads(result.stdout)
+    return as_json("fit", world.train, *costs, *SMALL, "-o", folder / "m.costboost", *more)
 
 
-def test_decisions_are_those_of_python(world: World, tmp_path: Path) -> None:
+def test_decisions_are_those_of_python(world, tmp_path):
     out = tmp_path / "out.parquet"
     run("predict", world.model, world.train, "-o", out, "--explain", 2)
     found, model = pd.read_parquet(out), load(world.model)
@@ -44,7 +37,7 @@ def test_decisions_are_those_of_python(world: World, tmp_path: Path) -> None:
         assert found["reason_1"][row].endswith(f": {parts[row, first[row]]:+.2f}")
 
 
-def test_the_model_is_the_one_that_python_fits(world: World) -> None:
+def test_the_model_is_the_one_that_python_fits(world):
     saved = load(world.model)
     X = pd.read_csv(world.train)
     y = X.pop("fraud")
@@ -57,7 +50,7 @@ def test_the_model_is_the_one_that_python_fits(world: World) -> None:
     np.testing.assert_array_equal(model.predict_proba(X), saved.predict_proba(X))
 
 
-def test_batches_formats_and_streams_change_nothing(world: World, tmp_path: Path) -> None:
+def test_batches_formats_and_streams_change_nothing(world, tmp_path):
     frame = pl.read_csv(world.train)
     frame.write_parquet(tmp_path / "rows.parquet")
     frame.write_ndjson(tmp_path / "rows.jsonl")
@@ -70,27 +63,24 @@ def test_batches_formats_and_streams_change_nothing(world: World, tmp_path: Path
     assert piped.stdout == expected
 
 
-def test_limits_are_those_of_decide(world: World, tmp_path: Path) -> None:
+def test_limits_are_those_of_decide(world, tmp_path):
     out = tmp_path / "out.csv"
-    result = run(
-        "predict", world.model, world.train, "-o", out, "--capacity", "yes=2", "--per", "day",
-        "--time-column", "when", "--batch-rows", 100, "--json",
-    )  # fmt: skip
+    limit = ("--capacity", "yes=2", "--per", "day", "--time-column", "when", "--batch-rows", 100)
+    prices = as_json("predict", world.model, world.train, "-o", out, *limit)["prices"]
     found, model = pd.read_csv(out), load(world.model)
     day = pd.to_datetime(found["when"]).dt.strftime("%Y-%m-%d").to_numpy(str)
     limited = model.decide(pd.read_csv(world.train), capacity={"yes": 2}, per=day)
     assert found["decision"].tolist() == limited.labels.tolist()
     assert found.groupby(day)["decision"].apply(lambda one: (one == "yes").sum()).max() <= 2
-    prices = json.loads(result.stdout)["prices"]
     assert prices == {str(k): {str(d): p for d, p in v.items()} for k, v in limited.price.items()}
-    run("predict", world.model, world.train, "-o", out, "--capacity", "yes=0.01", "--per",
-        "country", "--force")  # fmt: skip
+    limit = ("--capacity", "yes=0.01", "--per", "country", "--force")
+    run("predict", world.model, world.train, "-o", out, *limit)
     found = pd.read_csv(out).groupby("country", dropna=False)["decision"]
     sizes = found.agg(["size", lambda x: (x == "yes").sum()])
     assert (sizes.iloc[:, 1] <= 0.01 * sizes["size"]).all()
 
 
-def test_what_fit_says(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fit_says(world, tmp_path, monkeypatch):
     """What comes next follows from the verdict."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
@@ -105,13 +95,13 @@ def test_what_fit_says(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng(0)
     noise = pl.DataFrame({"x": rng.normal(size=300), "y": rng.permutation([0, 1] * 150)})
     noise.write_csv("noise.csv")
-    said = words(run("fit", "noise.csv", "--target", "y", "--cost", "fn=1", "--cost", "fp=1",
-                     *fast).stdout)  # fmt: skip
+    costs = ("--target", "y", "--cost", "fn=1", "--cost", "fp=1")
+    said = words(run("fit", "noise.csv", *costs, *fast).stdout)
     assert "cannot tell yet whether the model pays" in said or "does not pay" in said
     assert "costboost compare noise.csv" in said and "costboost predict" not in said
 
 
-def test_held_out_costs_are_those_of_the_metrics(world: World, tmp_path: Path) -> None:
+def test_held_out_costs_are_those_of_the_metrics(world, tmp_path):
     found = fit(world, tmp_path)["held_out"]
     held, model = pd.read_csv(world.held_out), load(world.model)
     assert found["rows"] == len(held) == 140
@@ -120,7 +110,7 @@ def test_held_out_costs_are_those_of_the_metrics(world: World, tmp_path: Path) -
     saved = {rule["key"]: rule["saving"]["value"] for rule in found["ways_to_decide"]}
     assert saved == pytest.approx({key: cost - costs["model"] for key, cost in costs.items()})
 
-    def paid(decided: Any) -> float:
+    def paid(decided):
         return total_cost(y, decided, cost_matrix=FORM, X=X, labels=["no", "yes"])
 
     assert costs["model"] == pytest.approx(paid(model.predict(X)))
@@ -128,7 +118,7 @@ def test_held_out_costs_are_those_of_the_metrics(world: World, tmp_path: Path) -
     assert costs["constant"] == pytest.approx(min(constants))
 
 
-def test_rows_that_are_held_out(world: World, tmp_path: Path) -> None:
+def test_rows_that_are_held_out(world, tmp_path):
     """The latest ones, whole groups, or another file."""
     held, everything = tmp_path / "held.csv", pd.read_csv(world.train)
     command = ("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost")
@@ -147,7 +137,7 @@ def test_rows_that_are_held_out(world: World, tmp_path: Path) -> None:
     assert fit(world, tmp_path, "--test", tmp_path / "other.csv")["held_out"]["rows"] == 100
 
 
-def test_more_decisions_than_classes(world: World, tmp_path: Path) -> None:
+def test_more_decisions_than_classes(world, tmp_path):
     table, out = tmp_path / "costs.csv", tmp_path / "out.csv"
     table.write_text("truth;accept;review;block\nno;0;4;30\nyes;amount + 15;4;0\n")
     costs = ("--target", "fraud", "--cost-matrix", str(table))
@@ -162,17 +152,17 @@ def test_more_decisions_than_classes(world: World, tmp_path: Path) -> None:
     few = ("--algorithm", "GBSE", "--exclude", "country", "--set", "n_estimators=3")
     model = tmp_path / "plain.costboost"  # has no probabilities of the classes
     run("fit", world.train, *costs, *few, "-o", model)
-    said = run("predict", model, world.train, "-o", out, "--json", "--force").stdout
-    assert {one["expected_cost"] for one in json.loads(said)["decisions"].values()} == {None}
-    said = run("predict", model, world.train, "--explain", 1, code=2).stderr
-    assert "cannot be explained in money" in words(said)
-    said = run("fit", world.train, *costs, *SMALL, "--nothing", "wait", "-o",
-               tmp_path / "other.costboost", "-q", code=2).stderr  # fmt: skip
-    assert "'nothing' parameter" in said and "['accept', 'review', 'block']" in words(said)
-    assert not (tmp_path / "other.costboost").exists()
+    found = as_json("predict", model, world.train, "-o", out, "--force")["decisions"]
+    assert {one["expected_cost"] for one in found.values()} == {None}
+    said = fails("predict", model, world.train, "--explain", 1)
+    assert "cannot be explained in money" in said
+    other = tmp_path / "other.costboost"
+    said = fails("fit", world.train, *costs, *SMALL, "--nothing", "wait", "-o", other, "-q")
+    assert "'nothing' parameter" in said and "['accept', 'review', 'block']" in said
+    assert not other.exists()
 
 
-def test_excluded_columns_other_algorithms_weights_and_refit(world: World, tmp_path: Path) -> None:
+def test_excluded_columns_other_algorithms_weights_and_refit(world, tmp_path):
     model, out = tmp_path / "m.costboost", tmp_path / "out.csv"
     fit(world, tmp_path, "--exclude", "amount,amount_ratio")
     columns = load(model).columns_

@@ -1,25 +1,16 @@
 """Commands that look at models and files: explain, report, monitor, inspect, data."""
 
-from __future__ import annotations
-
-import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
-from cli.conftest import COSTS, SMALL, World, payments, run
+from cli.conftest import COSTS, SMALL, as_json, payments, run
 from costboost.cli.failure import FOUND
 from costboost.files import load
 
 
-def as_json(*arguments: object, code: int = 0) -> Any:
-    return json.loads(run(*arguments, "--json", code=code).stdout)
-
-
-def test_explain_adds_up(world: World) -> None:
+def test_explain_adds_up(world):
     found = as_json("explain", world.model, world.train, "--row", 17)
     assert found["base"] + sum(p["part"] for p in found["parts"]) == pytest.approx(found["saving"])
     costs = sorted(found["expected_cost"].values())
@@ -31,7 +22,7 @@ def test_explain_adds_up(world: World) -> None:
     assert f"{len(found['parts']) - 3} other features" in text
 
 
-def test_report(world: World, tmp_path: Path) -> None:
+def test_report(world, tmp_path):
     pytest.importorskip("plotly")
     page = tmp_path / "report.html"
     found = as_json("report", world.model, world.held_out, "-o", page, "--unit", "CHF",
@@ -48,7 +39,7 @@ def test_report(world: World, tmp_path: Path) -> None:
         assert now[rule["key"]] == pytest.approx(rule["cost"]["value"])
 
 
-def test_monitor(world: World, tmp_path: Path) -> None:
+def test_monitor(world, tmp_path):
     same, other = tmp_path / "same.csv", tmp_path / "other.csv"
     frame = payments(300, 9)
     frame.drop(columns="fraud").to_csv(same, index=False)
@@ -64,7 +55,7 @@ def test_monitor(world: World, tmp_path: Path) -> None:
     assert "ALARM" in run(*arguments, code=FOUND).stdout
 
 
-def test_the_model_file_is_an_ordinary_one(world: World) -> None:
+def test_the_model_file_is_an_ordinary_one(world):
     found = as_json("inspect", world.model)
     assert (found["class"], found["classes"]) == ("CostBoostClassifier", ["no", "yes"])
     assert load(world.model).columns_.target == "fraud"
@@ -75,7 +66,7 @@ def test_the_model_file_is_an_ordinary_one(world: World) -> None:
     assert load(world.model).cost_matrix == {"fn": "amount+15", "fp": 5.0, "positive": "yes"}
 
 
-def test_data_check(world: World) -> None:
+def test_data_check(world):
     text = run("data", "check", world.train, *COSTS).stdout
     assert "Ready for `costboost fit`" in text
     assert "deciding 'yes' when the truth is 'no' costs 5" in text

@@ -1,31 +1,51 @@
-"""The page of the command line says what its commands print."""
+"""The page of the command line says what its commands print.
 
-from __future__ import annotations
+    PYTHONPATH=tests python tests/cli/test_page.py    # puts what they print now into the page
 
+Blocks that begin with ```` ```console ```` hold lines ``$ command`` and, below each, its output.
+"""
+
+import os
+import re
 import subprocess
 import sys
-from pathlib import Path
+import tempfile
 
 import pytest
 
-from cli.newcomer import alike, steps_of
+from helpers.pages import ROOT, same_output
 
-ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "cli.md"
+BLOCK = re.compile(r"^```console\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+# A command, which goes on after a line that ends with a backslash, and its output.
+STEP = re.compile(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n?)*)", flags=re.MULTILINE)
+LINES = str.maketrans("", "", "━╇┃│╪═╭╮╰╯─")
 
 
-@pytest.mark.slow
-def test_the_page_is_right() -> None:
+def printed(command, folder):
+    """What a command prints in a terminal of 80 columns."""
+    done = subprocess.run(
+        re.sub(r"^costboost\b", f"{sys.executable} -m costboost", command), shell=True, cwd=folder,
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+
+
+def test_the_page_is_right(tmp_path):
     for module in ("catboost", "optuna", "plotly", "xgboost"):
         pytest.importorskip(module)
-    script = ROOT / "tests" / "cli" / "newcomer.py"
-    command = [sys.executable, str(script), str(ROOT / "docs" / "cli.md")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    for block in BLOCK.findall(PAGE.read_text("utf-8")):
+        for command, said in STEP.findall(block):
+            found = printed(command, tmp_path)
+            assert same_output(said.translate(LINES), found.translate(LINES)), (command, found)
 
 
-def test_steps_and_what_is_alike() -> None:
-    found = steps_of("$ a \\\n  b\nout\nput\n$ c\n")
-    assert found == [("a \\\n  b", "out\nput"), ("c", "")]
-    assert alike("cost │ 1,000 (900 to 1,100)", "cost ┃ 1,020 (890 to 1,110)")
-    for other in ("cost 1,200", "costs 1,000", "cost"):
-        assert not alike("cost 1,000", other)
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+
+        def anew(block):
+            steps = [f"$ {one}\n{printed(one, folder)}" for one, _ in STEP.findall(block[1])]
+            return "\n".join(["```console", *(step.rstrip("\n") for step in steps), "```"])
+
+        PAGE.write_text(BLOCK.sub(anew, PAGE.read_text("utf-8")), "utf-8")

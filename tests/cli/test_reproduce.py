@@ -1,7 +1,5 @@
 """The command ``costboost reproduce``."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess
@@ -20,7 +18,6 @@ from helpers.toy_paper import install
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """The toy module, and a registry that has nothing else."""
     return install(tmp_path, monkeypatch)
 
 
@@ -88,10 +85,8 @@ def test_wide_tables_are_cut_to_the_console():
 
 
 def test_every_run_stores_commit_versions_and_checksums(tmp_path, data_dir):
-    command(
-        "cao2013", "table4", "--quick", "--estimator", "c45", "--algorithms", "AdaC2",
-        "--splits", 1, "--output", tmp_path, "--jobs", 1,
-    )  # fmt: skip
+    part = ("--estimator", "c45", "--algorithms", "AdaC2", "--splits", 1)
+    command("cao2013", "table4", "--quick", *part, "--output", tmp_path, "--jobs", 1)
     (line,) = (tmp_path / "quick" / "cao2013-table4.runs.jsonl").read_text().splitlines()
     record = json.loads(line)
     assert record["versions"].startswith("costboost ") and record["started"].endswith("Z")
@@ -99,12 +94,19 @@ def test_every_run_stores_commit_versions_and_checksums(tmp_path, data_dir):
     assert record["data"] == {"pima": whole[:12]} and "commit" in record
 
 
-def test_failed_tasks_fail_the_command(toy, tmp_path, monkeypatch):
+def test_failed_tasks_and_folders_fail_the_command(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_FAILS", "/three/")
     words = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1)
     assert "three//0: RuntimeError: the toy is broken" in words
     assert "no table without the failed tasks" in words
     assert "8 tasks done now, 0 done earlier, 4 failed" in words
+    taken = tmp_path / "taken"
+    taken.write_text("a file, not a folder")
+    words = command("toy", "--quick", "--output", taken, "--jobs", 1, code=1)
+    assert "cannot be written" in words and "--output" in words
+    assert "taken/quick/toy-table1.csv" in words.replace(" ", "")
+    words = command("--pages", "--output", tmp_path / "no", "--docs", taken, code=1)
+    assert "taken" in words.replace(" ", "")
 
 
 @pytest.mark.parametrize(
@@ -121,16 +123,14 @@ def test_command_explains_itself(toy, arguments, message):
     assert message in command(*arguments, code=2)
 
 
-def test_a_combination_that_is_not_planned_is_refused(tmp_path):
+def test_what_is_not_planned_or_not_installed_is_refused(tmp_path, monkeypatch):
     arguments = ("--estimator", "c45", "--algorithms", "constant", "--output", tmp_path)
     assert "has no such combination" in command("lozano2008", "table1", *arguments, code=2)
-
-
-@pytest.mark.parametrize("missing", ["pandas", "matplotlib"])
-def test_a_missing_extra_names_the_install(missing, monkeypatch):
-    monkeypatch.setitem(sys.modules, missing, None)
-    words = command("cao2013", code=2)
-    assert f"needs {missing}" in words and 'pip install "costboost[experiments]"' in words
+    for missing in ("pandas", "matplotlib"):
+        monkeypatch.setitem(sys.modules, missing, None)
+        words = command("cao2013", code=2)
+        assert f"needs {missing}" in words and 'pip install "costboost[experiments]"' in words
+        monkeypatch.undo()
 
 
 # --- what a machine may lack --------------------------------------------------------------------
@@ -150,15 +150,6 @@ def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
     assert words.startswith("cao2013 table1: The data set 'crx' is not on this machine")
     assert "no network" in words and "--data of costboost reproduce" in words
     assert len(tried) == 1 and "failed cao2013" not in words
-
-
-def test_folders_that_cannot_be_written_are_named(toy, tmp_path):
-    (tmp_path / "taken").write_text("a file, not a folder")
-    words = command("toy", "--quick", "--output", tmp_path / "taken", "--jobs", 1, code=1)
-    assert "cannot be written" in words and "--output" in words
-    assert "taken/quick/toy-table1.csv" in words.replace(" ", "")
-    words = command("--pages", "--output", tmp_path / "no", "--docs", tmp_path / "taken", code=1)
-    assert "taken" in words.replace(" ", "")
 
 
 def test_the_list_needs_nothing_but_the_library():

@@ -29,7 +29,7 @@ SLOW = frozenset(
         "cli/test_compare.py::test_compare",
         "cli/test_compare.py::test_demo",
         "cli/test_page.py",
-        "cli/test_tune.py::test_a_search_goes_on",
+        "cli/test_compare.py::test_a_search_goes_on",
         "serve/test_openapi.py",
         "serve/test_workers.py::test_reload_and_drain_lose_nothing",
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
