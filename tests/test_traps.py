@@ -330,7 +330,7 @@ def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             quick().fit(X, y, costs=wrong)
-    with pytest.raises(ValueError, match=r"costs of single rows.*costs= at fit"):
+    with pytest.raises(ValueError, match=r"costs of single rows.*Pass it as costs="):
         quick(costs).fit(X, y)
     model = quick().fit(X, y, costs=costs)
     prices = pd.DataFrame({"call": value, "wait": 10.0})

@@ -62,20 +62,14 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_all_forms_say_the_same(form):
-    found = [Costs.resolve(form, classes=CLASSES, n_samples=3)]
-    if not isinstance(form, Costs):
-        found += [
-            Costs.resolve(costs=form, classes=CLASSES, codes=codes) for codes in (None, [0, 1, 1])
-        ]
-    for costs in found:
-        same(costs.matrix, MATRIX)
-        assert costs.matrix.dtype == np.float64
-        assert not costs.is_per_row
+    for codes in (None, [0, 1, 1]):
+        for name in ("cost_matrix",) if isinstance(form, Costs) else ("cost_matrix", "costs"):
+            costs = Costs.resolve(**{name: form}, classes=CLASSES, codes=codes)
+            same(costs.matrix, MATRIX)
+            assert costs.matrix.dtype == np.float64 and not costs.is_per_row
 
 
-@pytest.mark.parametrize(
-    "classes", [[0, 1], [-1, 1], [False, True], [0.0, 1.0], ["n", "y"]], ids=str
-)
+@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [False, True], ["n", "y"]], ids=str)
 def test_any_labels(classes):
     negative, positive = classes
     forms = labelled(MATRIX[::-1, ::-1], classes)
@@ -134,22 +128,16 @@ TRUTH = [0, 1, 1]
 # What is given as cost_matrix, or other arguments, and what is said of it.
 ERRORS = {
     "rows": (np.ones((9, 2, 2)), "Matrices of single rows go into costs="),
-    "no error": (
-        dict(costs=[1, 2, 3], codes=TRUTH, decisions=DECISIONS), "error, but .* not the classes",
-    ),
+    "no error": (dict(costs=[1, 2, 3], codes=TRUTH, decisions=DECISIONS), "error, but .* classes"),
     "shape": (np.ones((3, 3)), r"shape \(2, 2\).*got \(3, 3\)"),
     "nan": ([[0, np.nan], [1, 0]], "finite and .* nan for deciding 'ok' when the truth is 'fraud'"),
     "inf": ({"fn": np.inf, "fp": 1, "positive": "ok"}, "large cost instead of infinity"),
     "ragged": ([[0, 1], [1]], "rectangular"),
     "labels": (
-        pd.DataFrame(MATRIX, ["fraud", "fine"], ["fraud", "fine"]),
-        r"rows \(the truth\).*lack \['ok'\] and name the unknown \['fine'\].*Relabel or add",
+        FRAME.rename({"ok": "fine"}), r"lack \['ok'\] and name the unknown \['fine'\].*Relabel",
     ),
     "no columns": (pd.DataFrame(MATRIX, CLASSES), "columns have no names, only the numbers"),
-    "repeated": (
-        pd.DataFrame(np.ones((3, 3)), [*CLASSES, "ok"], [*CLASSES, "ok"]),
-        r"name each label once in its rows, got \['fraud', 'ok', 'ok'\]",
-    ),
+    "repeated": (FRAME.iloc[[0, 1, 1]], r"label once in its rows, got \['fraud', 'ok', 'ok'\]"),
     "polars": (pl.DataFrame({"fraud": [0, 1], "ok": [5, 0]}), "first column must hold the true"),
     "truth missing": ({("ok", "fraud"): 5, ("ok", "ok"): 0}, r"missing: \('fraud', 'ok'\)\."),
     "no such truth": ({("frud", "ok"): 5, ("ok", "fraud"): 1}, r"lack \['fraud'\].*did you mean"),
@@ -157,70 +145,38 @@ ERRORS = {
         {("fraud", "ok"): 5, ("ok", "fraud"): 1, ("frud", "fraud"): 2},
         r"missing: \('frud', 'ok'\). 'frud' is no class; did you mean 'fraud'\?",
     ),
-    "pair missing": ({("ok", "ok"): 1, ("fraud", "fraud"): 5}, r"missing: .*\('ok', 'fraud'\)\."),
     "strange key": ({"fn": 5, "fpr": 1}, "unknown key 'fpr'; did you mean 'fp'"),
     "empty": ({}, r"two decisions or more"),
     "fp": ({"fn": 5}, "Add 'fp'"),
-    "positive": (
-        {**SHORT, "positive": "x"},
-        r"class 'x', which is not among the classes \['fraud', 'ok'\]\. Name one of them\.",
-    ),
+    "positive": ({**SHORT, "positive": "x"}, r"class 'x', .* not among .*\. Name one of them\."),
     "no positive": (SHORT, "Name it, 'fraud' or 'ok': by 'positive' in a mapping of costs"),
-    "no positive of rows": (
-        dict(costs=per_row(5, 1, n=3)), r"Name it, 'fraud' or 'ok': .* by positive= in per_row",
-    ),
+    "no positive of rows": (dict(costs=per_row(5, 1, n=3)), r"Name it, .*by positive= in per_row"),
     "huge": ({**SHORT, "fn": 10**400, "positive": "ok"}, r"at most 1e\+300 in size, got 1000"),
     "cells": (np.array([[0, {1: 2}], [1, 0]], dtype=object), r"in size, got \{1: 2\}"),
-    "text": (
-        dict(costs=pd.Series([1, "abc", 2], dtype=object), codes=TRUTH), "got 'abc' at 1",
-    ),
-    "array of other rows": (
-        dict(cost_matrix={"fn": [1, 2], "fp": 1, "positive": "ok"}, codes=TRUTH),
-        r"one price per row, 3 of them, got arrays of length \[2\].*expression",
-    ),
+    "text": (dict(costs=np.array([1, "abc", 2], object), codes=TRUTH), "got 'abc' at 1"),
     "rows named": (SQUARE.rename_axis(index="predicted"), "has the decision in its rows.*transp"),
-    "corner named": (
-        pd.DataFrame({"decision": [0, 1], "fraud": [0, 1], "ok": [5, 0]}),
-        "has the decision in its rows.*transpose",
-    ),
+    "corner named": (SQUARE.reset_index(names="decision"), "has the decision in its rows"),
     "transposed": (FRAME.T, "looks transposed"),
-    "transposed pairs": (
-        {(d, t): 1 for d in DECISIONS for t in CLASSES}, r"looks transposed.*\{\(truth, decision",
-    ),
-    "misspelt decision": (
-        pd.DataFrame(MATRIX, CLASSES, ["frud", "ok"]),
-        r"\['frud', 'ok'\] lack \['fraud'\]; did you mean 'fraud'",
-    ),
+    "misspelt decision": (SQUARE.rename(columns={"ok": "okay"}), r"lack \['ok'\]; did you mean"),
     "one decision": (FRAME[["accept"]], "two decisions or more"),
     "unnamed decisions": (TABLE, "need names: pass a labelled frame"),
-    "fewer decisions": (
-        dict(cost_matrix=FRAME[["accept", "review"]], decisions=DECISIONS),
-        r"decisions \['accept', 'review', 'block'\].*fitted with",
-    ),
-    "no classes": (
-        dict(cost_matrix=FRAME, as_classes=True), r"decides only for the classes \['fraud', 'ok'\]",
-    ),
-    "expression": ({**SHORT, "fn": "amount", "positive": "ok"}, "columns of X are unknown here"),
+    "fewer decisions": (dict(cost_matrix=SQUARE, decisions=DECISIONS), "review'.*fitted with"),
+    "no classes": (dict(cost_matrix=FRAME, as_classes=True), "decides only for the classes"),
     "function": (lambda X: X, r"Pass its result, costs="),
     "function of wrong shape": (
         dict(cost_matrix=lambda X: np.ones((2, 2)), X=np.ones((4, 1)), n_samples=4),
         r"must return one matrix per row.*\(4, 2, 2\).*got \(2, 2\)",
     ),
-    "prices of other rows": (
-        dict(costs=np.ones(5), codes=TRUTH), r"\(3, 2, 2\).*\(3, 2\).*\(3,\).*got \(5,\)",
-    ),
-    "matrices of other rows": (
-        dict(costs=np.ones((5, 2, 2)), codes=TRUTH), r"shape \(3, 2, 2\) .*\(5, 2, 2\)",
-    ),
+    "prices of other rows": (dict(costs=np.ones(5), codes=TRUTH), r"\(3, 2\).*got \(5,\)"),
+    "matrices of other rows": (dict(costs=np.ones((5, 2, 2)), codes=TRUTH), r"shape \(3, 2, 2\)"),
     "truth unknown": (dict(costs=np.ones(3)), "because the truth is unknown"),
-    "nan in rows": (
-        dict(costs=np.array([1, np.nan, 1])[:, None, None] * np.ones((2, 2)), codes=TRUTH),
-        "must be finite.*on row 1",
-    ),
     "columns of prices": (
-        dict(costs=pd.DataFrame({"frud": [1], "ok": [2]}), codes=[0]),
-        r"'costs'.*lack \['fraud'\]; did you mean",
+        dict(costs=pd.DataFrame({"frud": [1], "ok": [2]}), codes=[0]), r"'costs'.*lack \['fraud'\]",
     ),
+    "numbers as texts": ([["0", "1"], ["1", "0"]], "must hold numbers or expressions"),
+    "a text": ({"cost_matrix": "amount"}, "got the text 'amount'"),
+    "a function as costs": (dict(costs=lambda X: X), "must not be a function"),
+    "complex": (dict(costs=np.ones((1, 2, 2), dtype=complex), codes=[0]), "dtype complex128"),
     "short form of three": (dict(cost_matrix=SHORT, classes=ABC), "two classes only.* there are 3"),
     "Costs of rows": (Costs(CLASSES, per_row(1, 1, n=3)), "one matrix for all rows"),
     "as many rows as classes": (dict(costs=MATRIX, codes=[1, 1]), "the prices of 2 rows"),
@@ -232,24 +188,9 @@ ERRORS = {
 def test_message(given, message):
     names = {"cost_matrix", "costs"}
     arguments = given if isinstance(given, dict) and names & set(given) else {"cost_matrix": given}
-    with pytest.raises(ValueError, match=f"(?s){message}") as caught:
+    with pytest.raises((ValueError, TypeError), match=f"(?s){message}") as caught:
         Costs.resolve(**{"classes": CLASSES, **arguments}, owner="AdaC2")
     assert re.match(r"The '(cost_matrix|costs)' parameter of AdaC2 ", str(caught.value))
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        dict(cost_matrix=[["0", "1"], ["1", "0"]]),
-        dict(cost_matrix={"fn": "5", "fp": 1, "positive": "ok"}),
-        dict(cost_matrix="amount"),
-        dict(costs=lambda X: X),
-        dict(costs=np.ones((1, 2, 2), dtype=complex)),
-    ],
-)
-def test_wrong_type(arguments):
-    with pytest.raises(TypeError, match="of AdaC2 must"):
-        Costs.resolve(**arguments, classes=CLASSES, codes=[0], owner="AdaC2")
 
 
 SWAPPED = r"Rows are the truth.*\['fraud', 'ok'\].*transposed"
@@ -272,7 +213,7 @@ def test_a_right_decision_that_is_the_most_costly_one_is_told(form, words):
 
 
 def test_negative_price_of_an_error():
-    for fine in ([[1, 1], [2, 2]], [[0, 0], [0, 0]], [[-3, 0], [-1, -2]], [[2, 5], [1, 0]]):
+    for fine in ([[1, 1], [2, 2]], [[-3, 0], [-1, -2]], [[2, 5], [1, 0]]):
         Costs.resolve(fine, classes=CLASSES)  # ties and profits
     with pytest.warns(CostWarning, match="-2 is negative"):
         costs = Costs.resolve(costs=[1, -2], classes=CLASSES, codes=[0, 0])
@@ -331,9 +272,7 @@ def test_ties(scale):
     same(Costs.resolve(np.zeros((3, 3)), classes=ABC, codes=[2, 0, 1]).labels, [2, 0, 1])
     rows = Costs.resolve(costs=[[1, 1, 1], [2, 1, 1]], classes=ABC, codes=[2, 0])
     same(rows.labels, [2, 1])
-
-
-def test_a_fraud_below_the_price_of_a_call_is_not_worth_flagging():
+    # A fraud below the price of a call is not worth flagging.
     costs = Costs.resolve(costs=per_row([3, 900], fp=5, tp=5), classes=[0, 1], codes=[1, 1])
     same(costs.labels, [0, 1])
     same(costs.error_cost, [2, 895])
@@ -346,12 +285,11 @@ def test_offsets_of_a_row_do_not_drown_the_decision():
         assert Costs(ABC, given).decide([[0.5, 0.2, 0.3]]) == [2]
 
 
-@pytest.mark.parametrize("kind", ["static", "rows"])
-def test_the_unit_is_that_of_the_rows_that_count(kind):
+def test_the_unit_is_that_of_the_rows_that_count():
     matrix, codes = np.array([[0.0, 1e-300], [1e300, 0.0]]), np.array([0, 1, 0])
-    given = matrix if kind == "static" else matrix[None].repeat(3, axis=0)
-    found = Costs([0, 1], given, codes=codes).in_range(codes == 0)
-    assert 0.25 < found.error_cost[0] <= 1.0
+    for given in (matrix, matrix[None].repeat(3, axis=0)):
+        found = Costs([0, 1], given, codes=codes).in_range(codes == 0)
+        assert 0.25 < found.error_cost[0] <= 1.0
 
 
 def test_averages():
@@ -391,12 +329,9 @@ def test_the_callers_arrays_stay_as_they_are(shape):
 
 def test_what_is_unknown_is_said():
     costs, prices = Costs(CLASSES, MATRIX), {"prices": MATRIX}
-    for name in ("prices", "reduced", "labels", "error_cost"):
+    for ask in (lambda: costs.prices, lambda: costs.labels, lambda: costs.savings([0, 1])):
         with pytest.raises(ValueError, match=r"truth of the rows.*known\(codes\)"):
-            getattr(costs, name)
-    for method in (costs.paid, costs.savings):
-        with pytest.raises(ValueError, match="truth of the rows"):
-            method([0, 1])
+            ask()
     for wrong in (prices, {"matrix": MATRIX, "codes": [0, 1], **prices}):
         with pytest.raises(ValueError, match="needs a matrix, or prices and the truth"):
             Costs(CLASSES, **wrong)
@@ -407,8 +342,6 @@ def test_what_is_unknown_is_said():
     for shape in [(2,), (2, 3), (5, 2)]:
         with pytest.raises(ValueError, match=r"'proba'.*shape \(2, 2\)"):
             Costs.resolve(costs=per_row(1, 1, n=2), classes=[0, 1]).expected(np.ones(shape))
-    one = Costs.resolve(None, classes=["a"], codes=[0, 0])
-    assert one.unknown.decide(np.ones((2, 1))).tolist() == one.labels.tolist() == [0, 0]
 
 
 def test_words():
@@ -416,10 +349,6 @@ def test_words():
     for summary in (priced, pickle.loads(pickle.dumps(priced))):
         assert "truth is 1 costs 1.00 to 3.00, on average 2.00 (amount)" in str(summary)
     costs = Costs.resolve(FRAME, classes=CLASSES)
-    assert str(Costs.resolve(MATRIX, classes=CLASSES)).splitlines()[1:] == [
-        "  deciding 'ok' when the truth is 'fraud' costs 5",
-        "  deciding 'fraud' when the truth is 'ok' costs 1",
-    ]
     assert "deciding 'review' when the truth is 'ok' costs 4" in str(costs)
     for part in ("<th>decide review</th>", "<td>fraud</td>", "<td>costs 100</td>"):
         assert part in costs._repr_html_()
@@ -448,11 +377,9 @@ def variants(costs):
         "whole": costs,
         "rows": costs[list(range(n))],
         "mask": costs[np.ones(n, dtype=bool)],
-        "copy": costs.copy(),
         "pickle": pickle.loads(pickle.dumps(costs)),
         "concatenate": np.concatenate([costs[:1], costs[1:]]),
         "vstack": np.vstack([costs[:2], costs[2:]]),
-        "take": np.take(costs, range(n), axis=0),
         "scaled": 0.5 * costs * 2,
     }
 
@@ -497,8 +424,7 @@ def test_columns_by_name():
     [
         (dict(fn="amount", fp=[1, 2]), "columns of X are unknown here. Pass X="),
         (dict(fn=5, fp=1), r"only single numbers.*Pass n="),
-        (dict(fn=[1, 2], fp=[1]), r"one price per row, .* got arrays of length"),
-        (dict(fn=[1, 2], fp=0, n=3), r"one price per row, .* got arrays of length"),
+        (dict(fn=[1, 2], fp=0, n=3), r"one price per row, 3 of them, got arrays of length \[2\]"),
         (dict(fn=[1, np.nan], fp=1), r"per_row must be finite .*got nan .* on row 1"),
         (dict(fn=1), r"Pass fp="),
         (dict(fn={("a", "x"): [1.0], ("b", "y"): 2}), "missing: "),
