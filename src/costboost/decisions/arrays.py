@@ -39,8 +39,7 @@ def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
     >>> expected_cost([[0.9, 0.1]], [[0, 4, 20], [100, 4, 0]])
     array([[10.,  4., 18.]])
     """
-    p, C = probabilities_and_matrix(proba, matrix, "expected_cost")
-    return expected_costs(p, C)
+    return expected_costs(*probabilities_and_matrix(proba, matrix, "expected_cost"))
 
 
 def cheapest_other(expected: Floats, codes: Ints | int) -> tuple[Ints, Floats]:

@@ -129,8 +129,11 @@ def cost_guarantee(
 
 def _upper_bound(x: Floats, delta: float) -> float:
     """The smallest mean that the bets rule out, by bisection: capital grows with m."""
-    wanted = math.log(1.0 / delta)
-    stakes = _stakes(x, delta)
+    wanted, seen = math.log(1.0 / delta), np.arange(1, len(x) + 1)
+    # Stakes from the rows before: large where the variance so far is small.
+    mean = (0.5 + np.cumsum(x)) / (seen + 1)
+    variance = (0.25 + np.cumsum((x - mean) ** 2)) / (seen + 1)
+    stakes = np.sqrt(2.0 * wanted / (len(x) * np.append(0.25, variance[:-1])))
 
     def is_ruled_out(m: float) -> bool:
         stake = np.minimum(stakes, _STAKE / max(1.0 - m, 1e-300))
@@ -141,16 +144,6 @@ def _upper_bound(x: Floats, delta: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if is_ruled_out(middle) else (middle, high)
     return max(high, float(x.mean()))
-
-
-def _stakes(x: Floats, delta: float) -> Floats:
-    """Stakes from the rows before: large where the variance so far is small."""
-    n = len(x)
-    seen = np.arange(1, n + 1)
-    mean = (0.5 + np.cumsum(x)) / (seen + 1)
-    variance = (0.25 + np.cumsum((x - mean) ** 2)) / (seen + 1)
-    before = np.concatenate([[0.25], variance[:-1]])
-    return np.asarray(np.sqrt(2.0 * math.log(1.0 / delta) / (n * before)))
 
 
 # -- Thresholds with a guarantee: order statistics of held-out scores ----------------------------

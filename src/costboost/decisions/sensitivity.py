@@ -68,17 +68,13 @@ def break_even(
     """
     owner = "break_even"
     p, C = probabilities_and_matrix(proba, matrix, owner)
-    n, k = p.shape
-    d = C.shape[-1]
-    names = column_labels(classes, k, "classes", owner)
-    actions = column_labels(decisions, d, "decisions", owner)
+    names = column_labels(classes, p.shape[1], "classes", owner)
+    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
     truth, taken = entry_position(entry, names, actions, positive, owner)
-    if d < 2:
-        return np.full(n, np.nan)
     others = C.copy()
     others[..., truth, taken] = 0.0
     expected = expected_costs(p, others)
-    rivals = np.delete(expected, taken, axis=1).min(axis=1)
+    rivals = np.delete(expected, taken, axis=1).min(axis=1, initial=np.inf)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         amounts = (rivals - expected[:, taken]) / p[:, truth]
     return np.where(np.isfinite(amounts), amounts, np.nan)

@@ -25,13 +25,14 @@ SMALL = 9.0  # points: labels inside a picture
 
 
 def axes(ax: Axes | None, figsize: tuple[float, float] = (6.4, 4.0)) -> Axes:
-    """The given axes, or those of a new figure."""
-    if ax is not None:
-        return ax
-    need("matplotlib", "plots", "costboost.plots")
-    from matplotlib import pyplot as plt
+    """The given axes, or those of a new figure, tidied."""
+    if ax is None:
+        need("matplotlib", "plots", "costboost.plots")
+        from matplotlib import pyplot as plt
 
-    return plt.subplots(figsize=figsize, layout="constrained")[1]
+        ax = plt.subplots(figsize=figsize, layout="constrained")[1]
+    tidy(ax)
+    return ax
 
 
 def tidy(ax: Axes) -> None:
@@ -65,7 +66,6 @@ class Display(ABC):
         """
         self.ax_ = axes(ax, self._size)
         self.figure_ = self.ax_.figure
-        tidy(self.ax_)
         self._draw(self.ax_)
         return self
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from costboost.plots._shared import INK, PALETTE, axes, name_rows, tidy
+from costboost.plots._shared import INK, PALETTE, axes, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 def ranks(means: Any, gap: float, n: int, p: float, ax: Axes | None = None) -> Axes:
     """Mean ranks with bars of the critical difference; methods whose bars overlap do not differ."""
     ax = axes(ax, (6.4, 0.8 + 0.3 * len(means)))
-    tidy(ax)
     y, best = np.arange(len(means)), means.iloc[0] + gap / 2
     colors = [PALETTE[0] if value - gap / 2 <= best else INK for value in means]
     ax.hlines(y, means - gap / 2, means + gap / 2, color=colors, linewidth=2)
@@ -33,7 +32,6 @@ def ranks(means: Any, gap: float, n: int, p: float, ax: Axes | None = None) -> A
 def standings(lines: Sequence[Any], ax: Axes | None = None) -> Axes:
     """Total costs, the cheapest on top, with the intervals of the differences from it."""
     ax = axes(ax, (8.0, 0.6 + 0.4 * len(lines)))
-    tidy(ax)
     colors = ["tab:green" if one.group == 1 else "tab:gray" for one in lines]
     half = [one.high - one.more for one in lines]
     ax.barh(range(len(lines)), [one.cost for one in lines], color=colors, xerr=half, ecolor=INK)

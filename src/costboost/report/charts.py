@@ -173,6 +173,11 @@ def row_axis(labels: list[str], most: int = 14, title: str = "") -> dict[str, An
     return named_axis(title, labels, most, tickangle=0, autorange="reversed")
 
 
+def row_layout(labels: list[str], most: int, height: int, *money: str) -> dict[str, Any]:
+    """Layout of `bars`: their names cut to so many letters, and what they measure."""
+    return {"xaxis": axis(*money), "yaxis": row_axis(labels, most), "height": height}
+
+
 def line(name: str, x: Any, y: Any, color: str, dash: str | None = None, **more: Any) -> Trace:
     """A line of plotly; a dashed one is thinner."""
     style = {"color": color, "width": 2.5} | ({"dash": dash, "width": 1.5} if dash else {})

@@ -102,12 +102,12 @@ def headline(case: Case) -> Headline:
         if length >= FEWEST_DAYS:
             spent, mass, unit = np.column_stack(list(daily.values())), np.ones(length), "day"
     place = [key for key, _, _ in rules].index("model")
-    costs, savings = (total_intervals(part, mass) for part in (spent, spent - spent[:, [place]]))
+    costs, savings = (
+        total_intervals(part, mass).tolist() for part in (spent, spent - spent[:, [place]])
+    )
     found = [
         RuleCost(key, name, Range(*cost), Range(*saving), best if key == "constant" else "")
-        for (key, name, _), cost, saving in zip(
-            rules, costs.tolist(), savings.tolist(), strict=True
-        )
+        for (key, name, _), cost, saving in zip(rules, costs, savings, strict=True)
     ]
     return Headline(found, float(case.perfect.sum()), float(case.weights.sum()), unit, days, daily)
 
@@ -166,11 +166,7 @@ def _costs_chart(head: Headline, unit: str) -> Figure:
         "Shorter bars are better. The thin lines are 95\u00a0% intervals of the total cost; those "
         "of the savings are narrower, because they compare the same cases.",
         [bars],
-        {
-            "xaxis": charts.axis("Total cost", unit),
-            "yaxis": charts.row_axis(labels, 200),
-            "height": 120 + 48 * len(rules),
-        },
+        charts.row_layout(labels, 200, 120 + 48 * len(rules), "Total cost", unit),
         "",
         wide=True,
     )

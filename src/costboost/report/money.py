@@ -188,12 +188,7 @@ def _groups_chart(name: str, title: str, groups: dict[str, Any], unit: str) -> F
         charts.bars(labels, cost, color, ",.2f", name=text, showlegend=True)
         for text, cost, color in ((baseline, constant, "@amber"), ("The model", model, "@accent"))
     ]
-    layout = {
-        "barmode": "group",
-        "xaxis": charts.axis("Total cost", unit),
-        "yaxis": charts.row_axis(labels, 18),
-        "height": 140 + 34 * len(labels),
-    }
+    layout = charts.row_layout(labels, 18, 140 + 34 * len(labels), "Total cost", unit)
     numbers_ = charts.table(
         title,
         ("Group", labels),
@@ -277,11 +272,7 @@ def features_section(report: ReportData) -> list[Section]:
         "The mean size of each feature's part in the expected saving of a decision, per row, up or "
         f"down, over {rows:,} rows.",
         [charts.bars(names, values, "@accent", ",.4g")],
-        {
-            "xaxis": charts.axis("Money moved per row", unit),
-            "yaxis": charts.row_axis(names, 32),
-            "height": 130 + 24 * len(names),
-        },
+        charts.row_layout(names, 32, 130 + 24 * len(names), "Money moved per row", unit),
         charts.table(
             "Mean absolute part of each feature, per row",
             ("Feature", names),

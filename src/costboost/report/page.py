@@ -214,24 +214,18 @@ def _plotly() -> str:
 def about(case: Case) -> dict[str, Any]:
     """Collect what a reader needs to trust or repeat the report."""
     share = sums(case.codes, case.weights, case.k) / case.weights.sum()
-    data = [
-        ("Rows", f"{case.n:,}"),
-        *(
-            (f"Share of class {label}", percent(part))
-            for label, part in zip(case.classes, share, strict=True)
-        ),
-        ("Decisions", ", ".join(case.decisions)),
-        ("Costs", "each row has its own" if case.costs.is_per_row else "one matrix for all rows"),
-    ]
-    if case.nothing is not None:
-        data.append(("Doing nothing means", case.decisions[case.nothing]))
-    if not (case.weights == 1.0).all():
-        data.insert(1, ("Sum of weights", f"{case.weights.sum():,.6g}"))
-    if case.time is not None:
-        days = case.time.astype("datetime64[D]")
-        data.append(("Time", f"{days.min()} to {days.max()}"))
+    days = [] if case.time is None else [case.time.min(), case.time.max()]
+    data = {
+        "Rows": f"{case.n:,}",
+        "Sum of weights": "" if (case.weights == 1.0).all() else f"{case.weights.sum():,.6g}",
+        **{f"Share of class {one}": percent(share[j]) for j, one in enumerate(case.classes)},
+        "Decisions": ", ".join(case.decisions),
+        "Costs": "each row has its own" if case.costs.is_per_row else "one matrix for all rows",
+        "Doing nothing means": "" if case.nothing is None else case.decisions[case.nothing],
+        "Time": " to ".join(str(day.astype("M8[D]")) for day in days),
+    }
     return {
-        "data": data,
+        "data": [(name, value) for name, value in data.items() if value],
         "settings": list(case.settings.items()),
         "versions": [("Python", platform.python_version()), *versions(*PACKAGES).items()],
         "costs": [line.strip() for line in str(case.costs).splitlines()[1:]],

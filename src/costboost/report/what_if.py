@@ -188,9 +188,8 @@ def break_even(case: Case) -> dict[str, tuple[float, float]] | None:
     if not pairs:
         return None
     crossings = sensitivity(
-        case.proba, case.matrix, case.codes, entries=pairs, sample_weight=case.weights,
-        decisions=np.arange(case.d), classes=np.arange(case.k),
-    ).crossings  # fmt: skip
+        case.proba, case.matrix, case.codes, factors=[1], entries=pairs, sample_weight=case.weights
+    ).crossings
 
     def ends(pair: tuple[int, int]) -> tuple[float, float]:
         rivals = [row for row in crossings if row["entry"] == pair and "always" in row["rival"]]
