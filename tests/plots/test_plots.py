@@ -77,6 +77,10 @@ def test_cost_by_threshold_of_probabilities(plane):
     assert shown.ax_.get_xlabel() == "threshold on the probability of class ok"
     assert shown.in_use_ is None
     assert set(shown.thresholds[:-1]) <= set(ok)
+    w = np.arange(len(y)) % 3
+    options = {"cost_matrix": prices, "labels": clf.classes_, "positive": "ok"}
+    shown = CostThresholdDisplay.from_predictions(named, ok, sample_weight=w, **options)
+    assert cost_at(shown, 0.8) == mean_cost(named, decided, cost_matrix=prices, sample_weight=w)
 
 
 # --- explanations -------------------------------------------------------------------------

@@ -84,8 +84,7 @@ class CapacityDisplay(Display):
         *,
         y: ArrayLike | None = None,
         costs: Any = None,
-        sample_weight: ArrayLike | None = None,
-        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the curve of a fitted classifier.
 
@@ -102,10 +101,8 @@ class CapacityDisplay(Display):
         costs : array, frame or mapping, optional
             The costs to decide by, as in ``predict``; by default those of the fit, which may be
             learned.
-        sample_weight : array of shape (n,), optional
-            How often each row counts.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        **options
+            The rest as in `from_predictions`: ``sample_weight``, ``ax``.
 
         Returns
         -------
@@ -117,8 +114,9 @@ class CapacityDisplay(Display):
             raise TypeError(f"{cls.__name__} {problem}. Wrap it in MinCostClassifier.")
         expected = estimator.predict_cost(X, costs=costs)
         prices = None if y is None else estimator.judged(X, y, costs=costs)[1].prices
-        more = {"prices": prices, "sample_weight": sample_weight}
-        return cls.from_predictions(expected, decision, estimator.decisions_, **more, ax=ax)
+        return cls.from_predictions(
+            expected, decision, estimator.decisions_, prices=prices, **options
+        )
 
     @classmethod
     def from_predictions(
@@ -127,26 +125,26 @@ class CapacityDisplay(Display):
         decision: Any,
         decisions: ArrayLike | None = None,
         *,
-        prices: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
         ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the curve of given expected costs.
 
         Parameters
         ----------
-        expected, decision, decisions, prices, sample_weight
+        expected, decision, decisions
             As in `costboost.decisions.capacity_curve`.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
+        **options
+            Its ``prices`` and ``sample_weight``.
 
         Returns
         -------
         CapacityDisplay
             The display, drawn.
         """
-        more = {"prices": prices, "sample_weight": sample_weight}
-        curve = capacity_curve(expected, decision, decisions, **more)
+        curve = capacity_curve(expected, decision, decisions, **options)
         return cls(**curve, decision=decision).plot(ax)
 
     def _draw(self, ax: Axes) -> None:

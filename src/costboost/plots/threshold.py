@@ -149,13 +149,10 @@ class CostThresholdDisplay(Display):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        cost_matrix: Any = None,
-        costs: ArrayLike | None = None,
-        positive: Any = None,
-        labels: ArrayLike | None = None,
         score_name: str = "score",
         in_use: float | None = None,
         ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the cost of thresholds on given scores.
 
@@ -165,23 +162,21 @@ class CostThresholdDisplay(Display):
             True labels, two classes.
         y_score : array of shape (n,)
             Score of the positive class.
-        cost_matrix, costs, positive, labels
-            As in `costboost.metrics.cost_by_threshold`.
         score_name, in_use
             As in the constructor.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
+        **options
+            The rest as in `costboost.metrics.cost_by_threshold`, such as ``cost_matrix``.
 
         Returns
         -------
         CostThresholdDisplay
             The display, drawn.
         """
-        thresholds, totals = cost_by_threshold(
-            y_true, y_score, cost_matrix=cost_matrix, costs=costs, positive=positive,
-            labels=labels,
-        )  # fmt: skip
-        means = totals / np.size(y_score)
+        thresholds, totals = cost_by_threshold(y_true, y_score, **options)
+        weights = options.get("sample_weight")
+        means = totals / (np.size(y_score) if weights is None else np.sum(weights))
         return cls(thresholds, means, score_name=score_name, in_use=in_use).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
