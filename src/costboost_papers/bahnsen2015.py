@@ -76,17 +76,17 @@ class CreditScoring(Savings):
                 "With Bayes minimum risk, a random forest saves more than logistic regression "
                 "(0.433 and 0.228).",
                 "savings of the forest that are not 0.05 higher",
-                "Corrected t over the splits",
                 [Part.gap("forest less logistic regression", *gap)],
+                test="Corrected t over the splits",
                 missing=missing,
             ),
             *(
                 Conclusion(
                     f"{name} saves more than each published method.",
                     "savings below the highest published figure of a method",
-                    "Corrected t over our splits, room to the published figure",
                     [Part.above(method, *found, limit) for method, limit in PRINTED.items()],
                     "The published figures have no spread and other splits.",
+                    test="Corrected t over our splits, room to the published figure",
                     own=False,
                     missing=missing,
                 )

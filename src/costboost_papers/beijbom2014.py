@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
@@ -79,24 +79,24 @@ def _claims(
         Conclusion(
             "Guess-averse losses perform significantly better than Ls and Lt.",
             "Ls or Lt as good as a guess-averse loss",
-            test,
             guess,
             said="“according to the average ranks, all algorithms based on guess-averse losses "
             "had significantly better performance” (section 5.1); “were significantly "
             "outperformed by the guess-averse methods” (section 5.2)",
+            test=test,
             limit="significance is the paper's word, here the critical difference of ranks or the "
             "t-test: an interval above 0 is for it, one below 1 rank or 5 % of the risk against it",
         ),
         Conclusion(
             "GLL outperforms the other guess-averse losses.",
             "another guess-averse loss as good as GLL",
-            other,
             first,
             "P-MCBoost follows the same costs by the Bayes rule; likely GLL, which is not "
             "calibrated, gains on it only where its posteriors are poor.",
             said="“consistently outperformed the alternative guess-averse boosting algorithms by "
             "a large margin” (section 5.1); “achieving the lowest classification risks” (section "
             "5.2)",
+            test=other,
             limit=limit,
         ),
     ]
@@ -127,17 +127,17 @@ def judge_ranks(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
         Conclusion(
             "GEL performs on par with MCBoost, since symmetric costs do not move its minimiser.",
             f"risks that differ by more than {ALIKE:.0%} on average",
-            f"t over the sets: room of the mean log ratio to {ALIKE:.0%}",
             [Part.close("GEL and MCBoost", logs.mean(), t_half(spread, len(logs)), ALIKE)],
             said="“GEL-MCBoost performs on par with the cost-insensitive MCBoost” (section 5.1)",
+            test=f"t over the sets: room of the mean log ratio to {ALIKE:.0%}",
             limit=grading.SAME,
         ),
         Conclusion(
             "P-MCBoost shows an improvement over MCBoost.",
             "a higher risk on most sets",
-            "Sign test over the ten sets: share of sets",
             grading.below_parts(own, _BELOW[:1]),
             said="“Still, P-MCBoost shows an improvement over MCBoost” (section 5.1)",
+            test="Sign test over the ten sets: share of sets",
             limit=grading.MOST,
         ),
     ]
@@ -160,45 +160,39 @@ def judge_splits(item: LossStudy, summary: pd.DataFrame) -> list[Conclusion]:
 
     test = "Corrected t over the splits of each set: share of the other's risk"
     near = f"Corrected t over the splits of each set: room of the difference to {ALIKE:.0%}"
+    better = partial(Conclusion, test=test, limit=grading.WORTHWHILE)
+    same = partial(Conclusion, test=near, limit=grading.SAME)
     return [
         *_claims(below(_GUESS), below(_FIRST), test, test, grading.WORTHWHILE),
-        Conclusion(
+        better(
             "Cost-insensitive MCBoost is the weakest of the guess-averse methods.",
             "another guess-averse method with a higher risk",
-            test,
             below([(name, "MCBoost") for name in AVERSE if name != "MCBoost"]),
             said="“Among the guess-averse methods, cost-insensitive MCBoost was again the "
             "weakest, with a classification risk of ≈ 0.66” (section 5.2)",
-            limit=grading.WORTHWHILE,
         ),
-        Conclusion(
+        same(
             "P-MCBoost and GEL have roughly the same risk.",
             f"risks that differ by more than {ALIKE:.0%}",
-            near,
             alike(POSTERIOR, "GEL"),
             said="“P-MCBoost and GEL-MCBoost achieved roughly the same performance” (section 5.2)",
-            limit=grading.SAME,
         ),
-        Conclusion(
+        better(
             "SVM-OVA and SVM-MC are stronger than MCBoost, and weaker than GLL.",
             "risks in another order",
-            test,
             below(_MACHINES),
             said="“SVM-MC and SVM-OVA were stronger, achieving a classification risk ≈ 0.64. "
             "Nevertheless, their performance was weaker than those of GLL-MCBoost and SVM-CSMC” "
             "(section 5.2)",
-            limit=grading.WORTHWHILE,
         ),
-        Conclusion(
+        same(
             "GLL and the cost-sensitive multi-class SVM perform alike.",
             f"risks that differ by more than {ALIKE:.0%}",
-            near,
             alike("GLL", SVMS[2]),
             "Boosted lines of one feature at a time are one linear score; which of two ways to fit "
             "it is better depends on the set.",
             said="“These methods had similar performance, achieving the lowest classification "
             "risks of ≈ 0.62” (section 5.2)",
-            limit=grading.SAME,
         ),
     ]
 
@@ -492,7 +486,7 @@ class Figure3(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        kept = Kept(summary)
+        claim, kept = partial(Conclusion, limit=grading.EXACT), Kept(summary)
 
         def exact(panel: str, metric: str, sign: float) -> Part:
             value = sign * kept.value("exact", panel, "", metric)
@@ -504,32 +498,30 @@ class Figure3(Item):
             for share in [kept.value("exact", panel, "", "guesses preferred")]
         ]
         return [
-            Conclusion(
+            claim(
                 "Ls prefers a guess to the right decision G = [3, 2, -5].",
                 "a loss at G below that of a guess",
-                "Exact: loss at G above that of a guess",
                 [exact("a) Ls", "G", 1.0)],
                 said="“Point G correspondent to score vector [3, 2, −5] violates the guess-averse "
                 "property” (figure 3)",
-                limit=grading.EXACT,
+                test="Exact: loss at G above that of a guess",
             ),
-            Conclusion(
+            claim(
                 "GLL is guess-averse for every right decision, with and without costs.",
                 "a right decision that loses as much as a guess",
-                "Exact on the grid: 1 less twice the share of right decisions that lose as much",
                 averse,
                 said="“the guess-averse constraint is met for all points” (figure 3b); “the loss "
                 "is still guess-averse” (section 4.1, for figure 3c)",
-                limit=grading.EXACT,
+                test="Exact on the grid: 1 less twice the share of right decisions that lose as "
+                "much",
             ),
-            Conclusion(
+            claim(
                 "With C13 = 10, GLL prefers the cheap mistake H = [1.5, 2, -3.5] to a guess.",
                 "a loss at H above that of a guess",
-                "Exact: loss of a guess above that at H",
                 [exact("c) GLL, costs 1 and 10", "H", -1.0)],
                 said="“while the point H = [1.5, 2, −3.5] is clearly outside S1, it has lower "
                 "loss than the origin” (section 4.1)",
-                limit=grading.EXACT,
+                test="Exact: loss of a guess above that at H",
             ),
         ]
 

@@ -6,9 +6,10 @@ decision boundaries on two Gaussians in the plane, where the best decision is kn
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -120,67 +121,50 @@ def _judge_setting(summary: pd.DataFrame, setting: str, own: bool) -> list[Concl
     )
     missing = [name for name in SETS if name not in costs.index]
     trees = "C4.5" if setting == C45 else "LightGBM trees of 8 leaves, in place of C4.5"
-
-    def below(pairs: Iterable[tuple[str, str]]) -> list[Part]:
-        return below_parts(costs, pairs)
-
     test = f"Sign test over the {len(SETS)} sets, {trees}: share of sets"
+    claim = partial(Conclusion, test=test, limit=grading.MOST, own=own, missing=missing)
     collapsed = [
         Part.share(name, (specificity[name] < 0.5).astype(float), *grading.MANY)
         for name in (() if missing else COLLAPSING)
     ]
-    rest: dict[str, Any] = {"own": own, "missing": missing}
     return [
-        Conclusion(
+        claim(
             "AsyB and AsyBL have a lower cost than the other cost-sensitive algorithms, steadily.",
             "another algorithm that costs less on most sets",
-            test,
-            below((ours, rival) for ours in NEW for rival in RIVALS),
+            below_parts(costs, product(NEW, RIVALS)),
             "AsyB's vote counts the costs a second time and soon is not positive, which ends it; "
             f"full Newton steps overfit, and a tenth of them ({SHRUNK}) mends most of it.",
-            **rest,
             said="“与其他代价敏感 Boosting 算法相比,AsyB 和 AsyBL 稳定地具有更低的错分类代价”, "
             "steadily lower costs than the others (section 3.2)",
-            limit=grading.MOST,
         ),
-        Conclusion(
+        claim(
             "AdaBoost started from the costs (AdaBoostC) is better than AdaC and CSB.",
             "AdaC or CSB methods that cost less on most sets",
-            test,
-            below(("AdaBoostC", rival) for rival in HEURISTIC if rival != "AdaCost"),
-            **rest,
+            below_parts(costs, product(["AdaBoostC"], HEURISTIC[1:])),
             said="“结果甚至好于 AdaC 与 CSB 这样特别设计的代价敏感 Boosting 算法”, even better "
             "than AdaC and CSB (section 3.2)",
-            limit=grading.MOST,
         ),
-        Conclusion(
+        claim(
             "AdaBoostC is not as good as AsyB and AsyBL.",
             "AdaBoostC costs less on most sets",
-            test,
-            below((ours, "AdaBoostC") for ours in NEW),
-            **rest,
+            below_parts(costs, product(NEW, ["AdaBoostC"])),
             said="“但不如 AsyB 和 AsyBL 算法”, but not as good as AsyB and AsyBL (section 3.2)",
-            limit=grading.MOST,
         ),
-        Conclusion(
+        claim(
             "AdaC1 is better than AdaC2 and AdaC3.",
             "AdaC2 or AdaC3 cost less on most sets",
-            test,
-            below([("AdaC1", "AdaC2"), ("AdaC1", "AdaC3")]),
-            **rest,
+            below_parts(costs, product(["AdaC1"], ["AdaC2", "AdaC3"])),
             said="“在 AdaC 系列算法中,AdaC1 效果比 AdaC2 和 AdaC3 效果更好”, AdaC1 is better than "
             "AdaC2 and AdaC3 (section 3.2)",
-            limit=grading.MOST,
         ),
-        Conclusion(
+        claim(
             "AdaC2, AdaC3 and the CSB methods decide for the costly class without discrimination.",
             "they leave at least half of the cheap class alone on most sets",
-            f"Sign test over the {len(SETS)} sets, {trees}: share of sets with specificity below ½",
             collapsed,
-            **rest,
             said="“Recall 指标常常为 1,但 Precision 指标却很低 … 将所有样本不加选择地分为正类”, "
             "recall is often 1 and precision low: all rows are called positive without selection "
             "(section 3.2)",
+            test=f"{test} with specificity below ½",
             limit=grading.OFTEN,
         ),
     ]
@@ -200,47 +184,39 @@ def judge_curves(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
         f"Corrected t over the splits, {'C4.5' if own else 'trees of 8 leaves'}: share of the "
         f"cost of round 1 that is gone in round {ROUNDS}"
     )
+    claim = partial(Conclusion, test=test, limit=grading.WORTHWHILE, own=own)
     return [
-        Conclusion(
+        claim(
             "The cost of AsyB and AsyBL falls with the rounds, in training and test.",
             "a cost that stays or rises",
-            test,
             [fall(name, part) for part in ("train", "test") for name in NEW],
-            own=own,
             said="“训练样本集与检测样本机上错分类代价随着迭代的进行呈指数速率下降”, the cost "
             "falls at an exponential rate in training and test (section 3.3)",
-            limit=grading.WORTHWHILE,
         ),
-        Conclusion(
+        claim(
             "That of AdaBoostC, AdaC1, AsyBoosting and AsyLogitBoost falls too.",
             "a test cost that stays or rises",
-            test,
             [fall(name) for name in FALLING],
-            own=own,
             said="“AdaBoost,AdaC1,Asymmetric Boosting,Asymmetric LogitBoost 算法也能对错分类代价进"
             "行提升”, these lower the cost too (section 3.3)",
-            limit=grading.WORTHWHILE,
         ),
-        Conclusion(
+        claim(
             "Theirs falls less than AsyB's.",
             "a test cost that falls more than AsyB's",
-            f"{test}, AsyB's less theirs",
             [
                 Part.gap(name, *kept.gap(name, "AsyB", "phoneme", setting, "test fall"))
                 for name in FALLING
             ],
-            own=own,
             said="“但是提升效果比 AsyB 算法要差”, but by less than AsyB (section 3.3)",
-            limit=grading.WORTHWHILE,
+            test=f"{test}, AsyB's less theirs",
         ),
-        Conclusion(
+        claim(
             "That of AdaC2, AdaC3 and the CSB methods even rises.",
             "a test cost that falls",
-            test.replace("is gone", "is added"),
             [fall(name, sign=-1.0, least=0.0) for name in COLLAPSING],
-            own=own,
             said="“错分类代价甚至出现不下降反而升高的现象”, the cost even rises in place of "
             "falling (section 3.3)",
+            test=test.replace("is gone", "is added"),
             limit="an interval above 0 is for it, one below 0 against it",
         ),
     ]
@@ -250,45 +226,46 @@ def judge_boundaries(item: GaussianBoundaries, summary: pd.DataFrame) -> list[Co
     """Near the Bayes decision or not, by the cost above it."""
     kept, entries = Kept(summary), item.known(summary)
 
-    def near(algorithm: str, setting: str, wanted: bool = True) -> Part:
-        mean, half = kept.interval("gaussians", algorithm, setting, "excess cost")
-        make = Part.below if wanted else Part.above
-        return make(f"{algorithm} ({mean:.1%}, {setting})", mean, half, NEAR)
+    def near(names: Sequence[str], wanted: bool = True) -> list[Part]:
+        make, found = Part.below if wanted else Part.above, []
+        for algorithm, setting in (entry for entry in entries if entry[0] in names):
+            mean, half = kept.interval("gaussians", algorithm, setting, "excess cost")
+            found.append(make(f"{algorithm} ({mean:.1%}, {setting})", mean, half, NEAR))
+        return found
 
     test = f"t over the draws: room to the limit of {NEAR:.0%} above the cost of the Bayes decision"
+    claim = partial(Conclusion, limit=CLOSENESS)
+    beyond = f"a cost more than {NEAR:.0%} above that of the Bayes decision"
     if item.name == "figure2":
         return [
-            Conclusion(
+            claim(
                 "AsyB and AsyBL approach the Bayes decision well for every cost factor.",
-                f"a cost more than {NEAR:.0%} above that of the Bayes decision",
-                test,
-                [near(*entry) for entry in entries if entry[0] in NEW],
+                beyond,
+                near(NEW),
                 "Full Newton steps on trees overfit 1400 overlapping points; a tenth of the step "
                 "mends most of it.",
                 said="“调整代价因子, AsyB 和 AsyBL 算法始终能够较好地逼近代价敏感的贝叶斯决策”, "
                 "both approach the Bayes decision well whatever the cost factor (section 3.1)",
-                limit=CLOSENESS,
+                test=test,
             )
         ]
     return [
-        Conclusion(
+        claim(
             "AdaBoostC and AsyBoosting approach the Bayes boundary well.",
-            f"a cost more than {NEAR:.0%} above that of the Bayes decision",
-            test,
-            [near(*entry) for entry in entries if entry[0] in ("AdaBoostC", "AsyBoosting")],
+            beyond,
+            near(("AdaBoostC", "AsyBoosting")),
             said="“AdaBoostC,Asymmetric Boosting 算法对代价敏感贝叶斯决策边界近似较好”, these two "
             "approximate the Bayes boundary well (section 1)",
-            limit=CLOSENESS,
+            test=test,
         ),
-        Conclusion(
+        claim(
             "The others are far from it, and focus on the costly class too much.",
-            f"a cost less than {NEAR:.0%} above that of the Bayes decision",
-            test.replace("room to", "distance above"),
-            [near(*entry, wanted=False) for entry in entries if entry[0] in HEURISTIC],
+            beyond.replace("more", "less"),
+            near(HEURISTIC, wanted=False),
             said="“除此之外的算法求得的分类器的决策边界与最优贝叶斯决策都相差较大 … 过度地聚焦于高"
             "代价样本”, the others differ much from it and focus on the costly class too much "
             "(section 1)",
-            limit=CLOSENESS,
+            test=test.replace("room to", "distance above"),
         ),
     ]
 
@@ -415,9 +392,9 @@ class CostTable(Item):
 
 
 def compact(summary: pd.DataFrame, spread_of: str) -> pd.DataFrame:
-    """The means, and all statistics of one metric."""
-    kept = (summary["statistic"] == "mean") | (summary["metric"] == spread_of)
-    return summary[kept].reset_index(drop=True)
+    """The means, and all statistics of metrics of a name."""
+    spread = summary["metric"].str.fullmatch(spread_of)
+    return summary[spread | (summary["statistic"] == "mean")]
 
 
 def _lead(summary: pd.DataFrame) -> str:
@@ -427,10 +404,8 @@ def _lead(summary: pd.DataFrame) -> str:
 
 def _curve(part: str, classifier: Any, X: Any, y: AnyArray) -> dict[str, float]:
     """Total cost after some rounds; a classifier that stopped early stays where it was."""
-    costs = [
-        FACTOR * float(((scores < 0) & (y == 1)).sum()) + float(((scores >= 0) & (y == 0)).sum())
-        for scores in classifier.staged_decision_function(X)
-    ]
+    staged = classifier.staged_decision_function(X)
+    costs = [_total(y, (scores >= 0).astype(int), FACTOR) for scores in staged]
     return {f"{part} cost@{number}": costs[min(number, len(costs)) - 1] for number in CURVE}
 
 
@@ -464,7 +439,7 @@ TREE_LEAVES = 8
 COLUMNS = np.linspace(-6.0, 6.0, 25)
 SCAN = np.linspace(-6.0, 6.0, 25)
 HEIGHTS = np.linspace(-6.0, 6.0, 121)  # of the picture
-SHARES = ("positive share", "bayes positive share")
+TABULATED = ("disagreement", "positive share", "bayes positive share", "test cost", "rounds")
 
 
 class GaussianBoundaries(Item):
@@ -521,24 +496,22 @@ class GaussianBoundaries(Item):
         return compact(super().summarise(rows), spread_of="excess cost")
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        kept = Kept(summary)
-
-        def line(*entry: str) -> dict[str, str]:
-            def mean(metric: str, statistic: str = "mean") -> float:
-                return kept.value("gaussians", *entry, metric, statistic=statistic)
-
-            excess, decided, best = map(mean, ("excess cost", *SHARES))
-            return {
-                "algorithm": entry[0],
-                "factor": entry[1].removeprefix("C1/C2="),
-                "cost above Bayes": f"{excess:.1%} ± {mean('excess cost', 'sd'):.1%}",
-                "decided otherwise": f"{mean('disagreement'):.1%}",
+        kept, lines = Kept(summary), []
+        for algorithm, setting in self.known(summary):
+            place = ("gaussians", algorithm, setting)
+            excess, sd = (kept.value(*place, "excess cost", statistic=s) for s in ("mean", "sd"))
+            differ, decided, best, cost, rounds = (kept.value(*place, name) for name in TABULATED)
+            line = {
+                "algorithm": algorithm,
+                "factor": setting.removeprefix("C1/C2="),
+                "cost above Bayes": f"{excess:.1%} ± {sd:.1%}",
+                "decided otherwise": f"{differ:.1%}",
                 "decided costly (Bayes)": f"{decided:.1%} ({best:.1%})",
-                "test cost": f"{mean('test cost'):.0f}",
-                "rounds": f"{mean('rounds'):.0f}",
+                "test cost": f"{cost:.0f}",
+                "rounds": f"{rounds:.0f}",
             }
-
-        return pd.DataFrame([line(*entry) for entry in self.known(summary)])
+            lines.append(line)
+        return pd.DataFrame(lines)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
         entries = self.known(summary)
@@ -628,29 +601,21 @@ class CostByRound(CostTable):
                 curves[curves["metric"] == f"{part} cost@{number}"].reset_index(drop=True)
                 for number in (1, ROUNDS)
             )
-            falls.append(
-                first.assign(metric=f"{part} fall", value=1.0 - last["value"] / first["value"])
-            )
+            share = 1.0 - last["value"] / first["value"]
+            falls.append(first.assign(metric=f"{part} fall", value=share))
         summary = Item.summarise(self, pd.concat([curves, *falls], ignore_index=True))
         pairs = [(name, "AsyB") for name in FALLING]
         over = paired(falls[-1], "test fall", pairs, 1 / (FOLDS - 1))
-        kept = summary["metric"].str.endswith("fall") | (summary["statistic"] == "mean")
-        return pd.concat([summary[kept], over], ignore_index=True)
+        return pd.concat([compact(summary, spread_of=".* fall"), over], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        lead, kept = _lead(summary), Kept(summary)
-        return pd.DataFrame(
-            [
-                {"algorithm": name}
-                | {
-                    f"{part} {number}": f"{kept.value('phoneme', name, lead, metric):.0f}"
-                    for part in ("train", "test")
-                    for number in (1, 5, 10, 20, ROUNDS)
-                    for metric in [f"{part} cost@{number}"]
-                }
-                for name in ALGORITHMS
-            ]
-        )
+        columns = [(part, n) for part in ("train", "test") for n in (1, 5, 10, 20, ROUNDS)]
+        costs = {
+            f"{part} {n}": wide(summary, f"{part} cost@{n}").loc["phoneme", _lead(summary)]
+            for part, n in columns
+        }
+        table = pd.DataFrame(costs).reindex(list(ALGORITHMS)).map("{:.0f}".format)
+        return table.rename_axis("algorithm").reset_index()
 
     def figure(self, summary: pd.DataFrame) -> Figure:
         kept, lead = Kept(summary), _lead(summary)

@@ -127,13 +127,14 @@ class Conclusion:
 
     claim: str
     refuted_by: str
-    test: str
     parts: Sequence[Part]
     why: str = ""
+    said: str = ""  # the paper's words, and where they stand
+    # What the claims of a section often share.
+    test: str = ""
+    limit: str = ""  # where ``null`` and ``least`` of the parts come from
     own: bool = True  # of the paper; else a question of ours, which is not counted
     missing: Sequence[str] = ()  # what the claim speaks of and was not run
-    said: str = ""  # the paper's words, and where they stand
-    limit: str = ""  # where ``null`` and ``least`` of the parts come from
 
     @property
     def verdict(self) -> Verdict:

@@ -57,11 +57,11 @@ class RowCosts(Savings):
         return Conclusion(
             f"{more} saves more than {less} {how}.",
             f"savings that are not {WORTH_SAVING} higher on at least half of the sets",
-            "Corrected t over the splits of each set",
             [
                 Part.gap(name, *kept.gap(less, more, name, "", "savings"), least=WORTH_SAVING)
                 for name in DATASETS
             ],
+            test="Corrected t over the splits of each set",
             own=own,
             missing=self.missing(summary),
         )

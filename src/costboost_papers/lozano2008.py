@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import product
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
@@ -150,72 +151,62 @@ def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
 
 
 def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
-    rest: dict[str, Any] = {
-        "own": tree == "C4.5",
-        "missing": [name for name in DATASETS if name not in costs.index],
-    }
+    missing = [name for name in DATASETS if name not in costs.index]
     trees = "C4.5 over pairs (x, class)" if tree == "C4.5" else f"a LightGBM tree a class, {tree}"
     test = f"{_SETS}, {trees}"
+    claim = partial(Conclusion, test=test, limit=grading.MOST, own=tree == "C4.5", missing=missing)
     norms = costs[list(NORMS[1:])].dropna().to_numpy(dtype=float)
     slopes = [np.polyfit((2, 3, 4, 5), np.log(np.maximum(row, 1e-9)), 1)[0] for row in norms]
     falls = [float(slope < -1e-9) + 0.5 * float(abs(slope) <= 1e-9) for slope in slopes]
     of_one = ("p=1 not below AdaBoost.M2", wins(costs["p=1"], costs[RIVALS[0]]))
     return [
-        Conclusion(
+        claim(
             "p = 1, generalised costing, compares favorably against AdaCost and CSB2.",
             "AdaCost or CSB2 cost less on most sets",
-            test,
             below_parts(costs, [("p=1", "AdaCost"), ("p=1", "CSB2")]),
-            **rest,
             said="“the generalized costing algorithm for the linear loss function compares "
             "favorably against AdaCost and CSB2” (section 1)",
-            limit=grading.MOST,
         ),
-        Conclusion(
+        claim(
             "p = 1 does not out-perform AdaBoost.M2 started from the costs.",
             "p = 1 costs less than AdaBoost.M2 on most sets",
-            test.replace("costs less", "does not cost less"),
             [Part.share(*of_one).turned()],
-            **rest,
             said="“does not out-perform AdaBoost with cost-sensitive weight initialization” "
             "(section 1), “does not consistently outperform AdaBoost” (section 5)",
+            test=test.replace("costs less", "does not cost less"),
             limit="to outperform consistently would be three quarters of the sets: an interval "
             "below that is for the claim, one above half against it",
         ),
-        Conclusion(
+        claim(
             "Higher norms (p = 2 to 5) strictly out-perform AdaBoost.M2, AdaCost and CSB2.",
             "a rival that costs less on most sets",
-            test,
-            below_parts(costs, [(ours, rival) for ours in NORMS[1:] for rival in RIVALS]),
+            below_parts(costs, product(NORMS[1:], RIVALS)),
             _WHY_NOT_ONE,
-            **rest,
             said="“the variants with higher order p-norm loss functions, including squared loss, "
             "strictly out-perform all three of the comparison methods” (section 1)",
-            limit=grading.MOST,
         ),
-        Conclusion(
+        claim(
             "For many data sets the cost continues to fall for higher values of p.",
             "costs that rise with p on most sets",
-            f"{_SETS[:34]} with a falling line of log cost over p = 2 to 5, {trees}",
             [Part.share("falling from p=2 to p=5", falls, *grading.MANY)],
-            **rest,
             said="“for many datasets, the performance continues to improve for higher values of "
             "p” (section 5)",
+            test=f"{_SETS[:34]} with a falling line of log cost over p = 2 to 5, {trees}",
             limit=grading.OFTEN,
         ),
         Conclusion(
             "The same higher norms with a cost-proportionate sample each round.",
             "a rival that costs less on most sets",
-            test,
-            below_parts(costs, [(ours, rival) for ours in SAMPLED for rival in RIVALS]),
+            below_parts(costs, product(SAMPLED, RIVALS)),
+            test=test,
             own=False,
         ),
         Conclusion(
             "p = 2 costs less than p = 1.",
             "p = 1 costs less on most sets",
-            test,
             below_parts(costs, [("p=2", "p=1"), ("p=2 sampled", "p=1")]),
             _WHY_NOT_ONE,
+            test=test,
             own=False,
         ),
     ]
@@ -302,10 +293,10 @@ class Table1(Item):
             Conclusion(
                 "The methods cost less than one decision for all rows.",
                 "the constant decision costs less on most sets",
-                _SETS,
                 below_parts(costs.dropna(subset=CONSTANT), [(name, CONSTANT) for name in names]),
                 "Under class-frequency costs deciding for the rarest class is nearly free whatever "
                 "the truth: about 500 · (k − 1) · min P(i) on average.",
+                test=_SETS,
                 own=False,
             )
         ]
@@ -394,13 +385,13 @@ class Figure1(Item):
             Conclusion(
                 f"p = 2, {form}, costs less than AdaBoost.M2 with the same trees.",
                 "AdaBoost.M2 costs less",
-                "Corrected t over the splits of each set, share of AdaBoost.M2's cost",
                 [
                     kept.less(name, RIVAL, dataset, setting, "cost", f"{dataset}, {setting}")
                     for dataset in FIGURE_DATASETS
                     for setting in LEARNERS
                     if setting in known
                 ],
+                test="Corrected t over the splits of each set, share of AdaBoost.M2's cost",
                 own=False,
             )
             for name, form in (("p=2", "as printed"), ("p=2 sampled", "sampled"))

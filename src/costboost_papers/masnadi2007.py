@@ -7,6 +7,8 @@ ones that its sentences state.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -113,13 +115,11 @@ COSTLY = ("C1=5", "C1=20")
 
 def judge_figure2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     """Real and Logit are accurate, Ada less so."""
-    kept = Kept(summary)
-
+    claim, kept = partial(Conclusion, limit=NEARNESS), Kept(summary)
     return [
-        Conclusion(
+        claim(
             "CS-RealBoost and CS-LogitBoost produce accurate detectors over a wide range of costs.",
             f"a mean distance |x* + T/2| above {GOOD}",
-            f"t over the samples of the mean distance over the costs, room to {GOOD}",
             [
                 Part.below(name, *kept.interval(DATA, name, EVERY, "distance"), GOOD)
                 for name in NEW[1:]
@@ -129,12 +129,11 @@ def judge_figure2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "steps when the costs are far apart.",
             said="“It is clear that both Real and LogitBoost produce accurate cost-sensitive "
             "detectors” (section 5.1)",
-            limit=NEARNESS,
+            test=f"t over the samples of the mean distance over the costs, room to {GOOD}",
         ),
-        Conclusion(
+        claim(
             "CS-AdaBoost has difficulties.",
             "a mean distance that is not above that of the other two",
-            "Paired t over the samples, mean distance over the costs",
             [
                 Part.gap(f"above {name}", *kept.gap(name, NEW[0], DATA, EVERY, "distance"), GOOD)
                 for name in NEW[1:]
@@ -143,14 +142,14 @@ def judge_figure2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "thresholds.",
             said="“The difficulties of AdaBoost are due to the restriction of the predictor to a "
             "combination of binary functions” (section 5.1)",
-            limit=NEARNESS,
+            test="Paired t over the samples, mean distance over the costs",
         ),
     ]
 
 
 def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     """The classes of behaviour that the paper describes, and the numbers that it prints."""
-    kept = Kept(summary)
+    claim, kept = partial(Conclusion, limit=NEARNESS), Kept(summary)
 
     def at(name: str, metric: str, setting: str) -> tuple[float, float]:
         return kept.interval(DATA, name, setting, metric)
@@ -168,10 +167,9 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
 
     far = "t over the samples: mean distance from the Bayes crossing over rounds 26 to 50"
     return [
-        Conclusion(
+        claim(
             "AdaC1 and AdaCost never produce a crossing other than the cost-blind x* = 0.",
             f"a crossing further than {GOOD} from 0 with the best training cost",
-            f"t over the samples: room of |x*| after 50 rounds to {GOOD}",
             [
                 Part.close(f"{name}, {setting}", *at(name, "crossing", setting), GOOD)
                 for name in ("AdaC1", "AdaCost")
@@ -182,33 +180,30 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "leaves it with one constant rule (x* = -4) and a small one moves it.",
             said="“never produced any solutions other than the cost-insensitive optimal x* = 0” "
             "(section 5.1)",
-            limit=NEARNESS,
+            test=f"t over the samples: room of |x*| after 50 rounds to {GOOD}",
         ),
-        Conclusion(
+        claim(
             "CSB0, AdaC2 and AdaC3 never converge to a meaningful crossing.",
             f"a distance that stays below {GOOD}",
-            f"{far}, above {GOOD}",
             never_good(("CSB0", "AdaC2", "AdaC3")),
             "These updates multiply the weights by the costs in every round, so that the costly "
             "class gains without end unless the training cost is close to 1. A search finds a "
             "cost whose drift is at the target in round 50, or whose boosting ended there "
             "because a vote was not positive; neither is convergence.",
             said="“never converged to any meaningful solution” (section 5.1)",
-            limit=NEARNESS,
+            test=f"{far}, above {GOOD}",
         ),
-        Conclusion(
+        claim(
             "CSB1 and CSB2 tend to the right crossing but do not reach it.",
             f"a distance that stays below {GOOD}",
-            f"{far}, above {GOOD}",
             never_good(("CSB1", "CSB2")),
             said="“showed some tendency to converge to the right solution, but were really not "
             "able to” (section 5.1)",
-            limit=NEARNESS,
+            test=f"{far}, above {GOOD}",
         ),
-        Conclusion(
+        claim(
             "CS-AdaBoost converges to a good crossing.",
             f"a distance above {GOOD} in rounds 26 to 50",
-            f"{far}, room to {GOOD}",
             [
                 Part.below(setting, *at("CS-AdaBoost", "late distance", setting), GOOD)
                 for setting in COSTLY
@@ -217,12 +212,11 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "cost moves it.",
             said="“Only cost-sensitive AdaBoost was able to consistently converge to a good "
             "solution in the allotted number of iterations” (section 5.1)",
-            limit=NEARNESS,
+            test=f"{far}, room to {GOOD}",
         ),
-        Conclusion(
+        claim(
             "It takes CS-AdaBoost two rounds for C1 = 20 (Ĉ1 = 4.7) and four for C1 = 5 (4.5).",
             f"crossings further than {GOOD} from the printed ones after these rounds",
-            f"t over the samples: room of the difference from the printed x* to {GOOD}",
             [
                 as_printed("CS-AdaBoost", "C1=20", "crossing, Ĉ1=4.7, 2 rounds", -1.4993),
                 as_printed("CS-AdaBoost", "C1=5", "crossing, Ĉ1=4.5, 4 rounds", -0.7352),
@@ -231,12 +225,11 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "printed crossing: that figure cannot be reproduced.",
             said="“x* = −1.4993 when C1 = 20 in two iterations, and x* = −0.7352 when C1 = 5 in "
             "four iterations” (section 5.1)",
-            limit=NEARNESS,
+            test=f"t over the samples: room of the difference from the printed x* to {GOOD}",
         ),
-        Conclusion(
+        claim(
             "AdaC1's first two rules have votes 0.9056 and 0.2404, thresholds 0.0152 and -0.9186.",
             f"values further than {GOOD} from the printed ones",
-            f"t over the samples, Ĉ1 = 1.1, not scaled: room to a difference of {GOOD}",
             [
                 as_printed("AdaC1", "C1=5", "vote of rule 1", 0.9056),
                 as_printed("AdaC1", "C1=5", "threshold of rule 1", 0.0152),
@@ -246,12 +239,11 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "The second threshold jumps between both sides of 0 from sample to sample.",
             said="“the first two weak learners had threshold of 0.0152 and −0.9186 but the "
             "corresponding values of α were 0.9056 and 0.2404” (section 5.1)",
-            limit=NEARNESS,
+            test=f"t over the samples, Ĉ1 = 1.1, not scaled: room to a difference of {GOOD}",
         ),
-        Conclusion(
+        claim(
             "The new algorithms are far superior to those previously available.",
             "an earlier algorithm that is as near to the Bayes crossing",
-            "Paired t over the samples: mean distance over rounds 26 to 50, theirs less ours",
             [
                 Part.gap(
                     f"{ours} over {rival}, {setting}",
@@ -267,7 +259,7 @@ def judge_figure3(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             said="“the new algorithms are far superior than those previously available”; but also "
             "“only CSB1 and CSB2 achieved performance comparable to that of cost-sensitive "
             "AdaBoost” (section 5.1)",
-            limit=NEARNESS,
+            test="Paired t over the samples: mean distance over rounds 26 to 50, theirs less ours",
         ),
     ]
 
@@ -279,49 +271,44 @@ def judge_table2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
         table = by_set(summary, metric)
         paper = table[[*NEW, *EARLIER]]
         tops = paper[list(EARLIER)].min(axis=1)
-        rest: dict[str, Any] = {
-            "own": metric == HEAD,
-            "missing": [name for name in SETS if name not in table.index],
-        }
+        missing = [name for name in SETS if name not in table.index]
+        claim = partial(Conclusion, own=metric == HEAD, missing=missing)
         found += [
-            Conclusion(
+            claim(
                 "The new algorithms have a smaller median loss than all earlier ones.",
                 "an earlier algorithm that ranks before a new one",
-                f"Friedman and Nemenyi over the ten sets, {words}: difference of mean ranks",
-                rank_parts(paper, [(a, b) for a in NEW for b in EARLIER]),
+                rank_parts(paper, product(NEW, EARLIER)),
                 "On the small sets CS-AdaBoost and CS-RealBoost soon make no misses in training; "
                 "the rounds after that remove false alarms alone, and pay with misses on test "
                 "rows. Fewer rounds spare them, and lines of one feature, CS-LogitBoost's, do not "
                 "fit so closely.",
-                **rest,
                 said="“All new algorithms have a median loss smaller than those in the "
                 "literature” (section 5.2)",
+                test=f"Friedman and Nemenyi over the ten sets, {words}: difference of mean ranks",
                 limit="ranks in place of medians, which have no test: an interval above 0 is for "
                 "it, one below 1 rank against it",
             ),
-            Conclusion(
+            claim(
                 "Each new algorithm is below all earlier ones on 60 to 90 % of the sets.",
                 "a share of sets below 0.6",
-                f"Sign test over the ten sets, {words}: share of sets",
                 [Part.share(name, wins(table[name], tops), least=0.6) for name in NEW],
                 "Seven rivals are beaten at once only if the best of them is, and the least of "
                 "seven noisy figures is low: most sets have fewer than 400 rows.",
-                **rest,
                 said="“outperform all of them in 60 to 90% of the datasets” (section 5.2)",
+                test=f"Sign test over the ten sets, {words}: share of sets",
                 limit="an interval above half of the sets is for it, one below 60 %, the paper's "
                 "lowest share, against it",
             ),
-            Conclusion(
+            claim(
                 "CS-RealBoost is the best on 7 of 10 sets, CS-LogitBoost on the other 3.",
                 "another algorithm that is the best on more sets",
-                f"Sign test over the ten sets, {words}: share of sets on which it is the best",
                 [_best(paper, [NEW[1]], 0.7), _best(paper, [*NEW[1:]], 0.9)],
                 "The report does not say how many bins its histograms have, how they are smoothed, "
                 "or how many rounds were run, and on sets of this size CS-RealBoost depends on all "
                 "three.",
-                **rest,
                 said="“is the top performer in 7/10 datasets. Cost-sensitive LogitBoost achieves "
                 "the best performance in the remaining three” (section 5.2)",
+                test=f"Sign test over the ten sets, {words}: share of sets on which it is the best",
                 limit="an interval above half of the sets is for it, one below 70 % "
                 "(CS-RealBoost) or 90 % (one of the two) against it",
             ),
@@ -333,10 +320,10 @@ def judge_table2(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
             "They are superior to two that the paper leaves out: AsymBoost, and AdaBoost started "
             "from cost-proportional weights.",
             "one of these that ranks before a new one",
-            "Friedman and Nemenyi over the ten sets: difference of mean ranks",
-            rank_parts(table[[*NEW, *ADDED]], [(a, b) for a in NEW for b in ADDED]),
+            rank_parts(table[[*NEW, *ADDED]], product(NEW, ADDED)),
             "Cost-proportional initial weights also minimise a loss whose minimiser is the Bayes "
             "rule, with the same stumps and AdaBoost's own step.",
+            test="Friedman and Nemenyi over the ten sets: difference of mean ranks",
             own=False,
         ),
     ]

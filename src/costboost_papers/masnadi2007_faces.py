@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -255,23 +257,22 @@ def verdicts(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
     count, kept = rounds_of(summary)[-1], Kept(summary)
     place = (dataset, OURS, HELD_OUT, RISE)
     mean, half = kept.interval(*place, test_to_train=TEST_TO_TRAIN)
-    rise = Part("f = 10 to 100", mean, mean - half, mean + half, 0.0, np.log10(2.0))
+    larger = Conclusion(
+        f"{OURS} trained with a larger Ĉ1 is better where f is larger.",
+        "a best Ĉ1 that does not rise with f",
+        [Part("f = 10 to 100", mean, mean - half, mean + half, 0.0, np.log10(2.0))],
+        "Once the training rows are separated, a large Ĉ1 works the wrong way: exp(-Ĉ1 F) is "
+        "small for a face at a small F already, while others need a large -F, so the boundary "
+        "moves towards the faces.",
+        said="“detectors trained with larger Ĉ1 perform better when f is larger, while smaller Ĉ1 "
+        "lead to best performance when ε weighs the two errors more equally” (section 5.2)",
+        test=f"Corrected t over the random splits, threshold 0, {count} rounds: rise of log10 of "
+        "the best Ĉ1",
+        limit="an interval above 0 is for it, one below a doubling of the best Ĉ1 from f = 10 to "
+        "100 against it; the paper's Ĉ1 go from 1.2 to 1000",
+    )
     return [
-        Conclusion(
-            f"{OURS} trained with a larger Ĉ1 is better where f is larger.",
-            "a best Ĉ1 that does not rise with f",
-            f"Corrected t over the random splits, threshold 0, {count} rounds: rise of log10 of "
-            "the best Ĉ1",
-            [rise],
-            "Once the training rows are separated, a large Ĉ1 works the wrong way: exp(-Ĉ1 F) is "
-            "small for a face at a small F already, while others need a large -F, so the boundary "
-            "moves towards the faces.",
-            said="“detectors trained with larger Ĉ1 perform better when f is larger, while "
-            "smaller Ĉ1 lead to best performance when ε weighs the two errors more equally” "
-            "(section 5.2)",
-            limit="an interval above 0 is for it, one below a doubling of the best Ĉ1 from f = 10 "
-            "to 100 against it; the paper's Ĉ1 go from 1.2 to 1000",
-        ),
+        larger,
         *_judge(kept, dataset, minimum, "on the tested windows, as in the paper", count, True),
         *_judge(kept, dataset, halves, "on the other half of them", count, False),
     ]
@@ -298,58 +299,46 @@ def _judge(
 
     setup = f"Corrected t over the random splits, {count} rounds, Ĉ1 and threshold chosen {where}"
     test = f"{setup}: share of the other's ε"
+    claim = partial(Conclusion, test=test, limit=WORTHWHILE, own=own)
     return [
-        Conclusion(
+        claim(
             f"{OURS} outperforms all other methods for all values of f.",
             "a method with a lower ε",
-            test,
-            worse((OURS, method) for method in METHODS if method != OURS),
+            worse(product([OURS], METHODS[1:])),
             "The least ε is taken over seven training costs and all thresholds on the windows that "
             "measure it, which rewards a method whose detectors differ; choosing on the other half "
             "takes that reward away.",
-            own,
             said="“consistently outperforms all other methods, for all values of f” (section 5.2)",
-            limit=WORTHWHILE,
         ),
-        Conclusion(
+        claim(
             "Methods that leave α out of the weights, CSB0 and CSB1, do extremely poorly.",
             f"ε below twice {OURS}'s",
-            f"{setup}: log2 of the ratio of ε, less 1",
             [twice(name, f) for name in ("CSB0", "CSB1") for f in FACTORS],
             "With others at cost 1, CSB0 moves weight only where a face is missed: a false alarm "
             "never counts more in the next round. CSB1's weights fall by exp(-1) where a rule is "
             "right, whatever its vote, which is enough to make later rules differ.",
-            own,
             said="“Methods that do not use α in the weight update rule (CSB0 and CSB1) have "
             "extremely poor performance” (section 5.2)",
+            test=f"{setup}: log2 of the ratio of ε, less 1",
             limit="the paper prints no number; extremely poor is read as twice the ε of "
             "CS-AdaBoost",
         ),
-        Conclusion(
+        claim(
             "AdaC2, AdaC3 and AdaCost do worse than AdaBoost with a threshold, and than CSB2.",
             "one of them with a lower ε",
-            test,
-            worse(
-                (reference, method)
-                for reference in REFERENCES[1:]
-                for method in ("AdaC2", "AdaC3", "AdaCost")
-            ),
+            worse(product(REFERENCES[1:], ("AdaC2", "AdaC3", "AdaCost"))),
             "AdaCost stops where its first votes are not positive, or repeats a rule. AdaC2 and "
             "AdaC3 decide almost everything for the costly class; by a threshold of its own each "
             "of their detectors does far better.",
-            own,
             said="“Methods that update α but are not provably optimal (AdaC2, AdaC3, and AdaCost) "
             "perform worse than standard AdaBoost (or CSB2)” (section 5.2)",
-            limit=WORTHWHILE,
         ),
-        Conclusion(
+        claim(
             f"AdaBoost with a threshold does not match {OURS}, except where f is small.",
             f"an ε of AdaBoost that is as low as {OURS}'s at f = 20, 50 or 100",
-            test,
             worse([(OURS, PLAIN)], FACTORS[1:]),
             f"{OURS} has a choice of Ĉ1 besides the threshold, which on the rows of the search can "
             "only help; whether the search pays on new rows shows on the other half alone.",
-            own,
             said="“the combination of standard AdaBoost and threshold manipulation is not "
             "sufficient to match the performance of the optimal cost-sensitive version of "
             "AdaBoost, except when the costs of the two types of errors are approximately equal "

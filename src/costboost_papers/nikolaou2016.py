@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
@@ -180,31 +180,29 @@ class Ranks(Item):
             half = t_half(gap.std(), len(gap)) / scale
             return Part.close(f"{ours} and {rival}", gap.mean() / scale, half, WORTH)
 
+        claim, worth = partial(Conclusion, missing=missing), f"{100 * WORTH:.0f} % of the mean cost"
         return [
-            Conclusion(
+            claim(
                 "Once calibrated, AdaMEC, CGAda and AsymAda perform alike.",
-                f"a difference of more than {100 * WORTH:.0f} % of the mean cost",
-                f"t over the data sets, room to a difference of {100 * WORTH:.0f} % of the mean "
-                "cost",
+                f"a difference of more than {worth}",
                 [alike(*pair) for pair in combinations(SUPPORTED, 2)],
-                missing=missing,
+                test=f"t over the data sets, room to a difference of {worth}",
             ),
-            Conclusion(
+            claim(
                 "Once calibrated, AdaMEC, CGAda and AsymAda outperform the other variants "
                 f"({', '.join(OTHERS)}).",
                 "another calibrated variant that ranks before them, or as well as they do",
-                "Friedman and Nemenyi over the data sets, calibrated variants, ranks by mean cost",
                 rank_parts(calibrated.drop(columns="AdaBoost"), product(SUPPORTED, OTHERS)),
-                missing=missing,
+                test="Friedman and Nemenyi over the data sets, calibrated variants, ranks by mean "
+                "cost",
             ),
-            Conclusion(
+            claim(
                 "AdaMEC, CGAda and AsymAda need calibration for their best performance.",
                 "a lower cost without calibration, on most sets",
-                "Sign test over the data sets, calibrated below plain",
                 [Part.share(name, wins(calibrated[name], plain[name])) for name in SUPPORTED],
                 "The score of a calibrated variant is fitted on half of the rows. The test counts "
                 "sets, not by how much their costs differ: means may be lower all the same.",
-                missing=missing,
+                test="Sign test over the data sets, calibrated below plain",
             ),
         ]
 

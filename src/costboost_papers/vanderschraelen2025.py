@@ -129,7 +129,6 @@ class Telco(Capacity):
                 "Under a capacity, rankings that learn the money at stake find more than a "
                 "ranking by LightGBM's probability.",
                 "as much money found by probability, at half of the shares",
-                "Corrected t over the folds, as a share of what the probability finds",
                 [
                     Part.gap(
                         f"{way}, {metric}",
@@ -140,15 +139,16 @@ class Telco(Capacity):
                     for metric in best
                 ],
                 "The paper's rankers are not run: ours learn the money by regression.",
+                test="Corrected t over the folds, as a share of what the probability finds",
             ),
             Conclusion(
                 "CostBoostClassifier, which is not told the charges, finds at least 98 % of what "
                 "the best published ranker of each share finds.",
                 "less money at half of the shares",
-                "Corrected t over the folds, room to the published figure as a share of it",
                 [room(metric, limit) for metric, limit in best.items()],
                 "The published figures have no spread; the best of several rankers is chosen after "
                 "the fact.",
+                test="Corrected t over the folds, room to the published figure as a share of it",
                 own=False,
             ),
         ]
@@ -176,7 +176,6 @@ class German(Capacity):
                 "Where all rows of a class are worth the same, CostBoostClassifier and LightGBM by "
                 "probability perform alike.",
                 f"a difference of more than {limit} of the value",
-                f"Corrected t over the folds, room to a difference of {limit}",
                 [
                     Part.close(
                         metric,
@@ -185,6 +184,7 @@ class German(Capacity):
                     )
                     for metric in (f"{share:.0%}" for share in SHARES)
                 ],
+                test=f"Corrected t over the folds, room to a difference of {limit}",
                 own=False,
             )
         ]

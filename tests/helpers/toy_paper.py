@@ -60,7 +60,7 @@ class Toy(Item):
 
     def conclusions(self, summary):
         parts = (Part("one", 1.0, 1.0, 1.0),)
-        return [Conclusion("One is best.", "another", "1 < 2", parts)]
+        return [Conclusion("One is best.", "another", parts, test="1 < 2")]
 
 
 class Shared(Toy):
@@ -88,7 +88,7 @@ def install(folder, monkeypatch):
         Toy=namespace["Toy"],
         ITEMS=[namespace["Toy"](), namespace["Shared"]()],
         overall=lambda summaries: [
-            Conclusion("All is well.", "trouble", f"{len(summaries)} items", (), missing=("much",))
+            Conclusion("All is well.", "trouble", (), missing=("much",))
         ],
         path=folder / "toy_paper.py",
     )

@@ -35,9 +35,9 @@ UNTOLD = Part("c", 0.1, -1.0, 1.2, 0.0, 0.5)
     ],
 )
 def test_a_verdict_needs_half_of_the_parts(parts, verdict):
-    found = Conclusion("It is so.", "the contrary", "A test", tuple(parts))
+    found = Conclusion("It is so.", "the contrary", parts, test="A test")
     assert found.verdict == verdict
-    assert Conclusion("x", "y", "z", tuple(parts), missing=("a set",)).verdict == "cannot be told"
+    assert Conclusion("x", "y", parts, missing=("a set",)).verdict == "cannot be told"
     if parts:
         assert f"{len(parts)}: " in found.evidence and found.test in found.evidence
 
