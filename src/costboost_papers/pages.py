@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -244,28 +245,34 @@ def markdown_table(frame: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
+def _judged(conclusions: Sequence[Conclusion]) -> list[str]:
+    """The paper's claims, and questions of ours."""
+    claims, questions = (
+        [_verdict(found) for found in conclusions if found.own == own] for own in (True, False)
+    )
+    words = "Questions of ours, which are not claims of the paper and not counted:"
+    asked = [words, "\n".join(questions)] if questions else []
+    return ["\n".join(claims), *asked] if claims else asked
+
+
+def _verdict(found: Conclusion) -> str:
     """Claim, evidence and verdict; the parts of a long claim in a table that opens."""
-    lines: list[str] = []
-    for found in conclusions:
-        said, why = found.said if found.own else "", found.why
-        limit = f" Limits: {found.limit}." if found.limit else ""
-        lines += [
-            f"- **{found.verdict.capitalize()}**: {found.claim}",
-            *([f"    - The paper: {said}."] if said else []),
-            f"    - What would refute it: {found.refuted_by}.{limit}",
-            f"    - Test: {found.evidence}",
-            *([f"    - Why: {why}"] if why else []),
-        ]
-        if len(found.parts) > 12:
-            parts = [
-                (part.name, part.value, part.low, part.high, part.outcome) for part in found.parts
-            ]
-            table = pd.DataFrame(parts, columns=["part", "effect", "from", "to", ""])
-            head = f"<summary>All {len(found.parts)} parts</summary>"
-            rows = ["    " + line for line in markdown_table(table).splitlines()]
-            lines += ["", f'    <details markdown="1">{head}', "", *rows, "", "    </details>", ""]
-    return lines
+    limit = f" Limits: {found.limit}." if found.limit else ""
+    lines = [
+        f"- **{found.verdict.capitalize()}**: {found.claim}",
+        f"    - The paper: {found.said}." if found.said and found.own else "",
+        f"    - What would refute it: {found.refuted_by}.{limit}",
+        f"    - Test: {found.evidence}",
+        f"    - Why: {found.why}" if found.why else "",
+    ]
+    text = "\n".join(filter(None, lines))
+    if len(found.parts) <= 12:
+        return text
+    parts = [(part.name, part.value, part.low, part.high, part.outcome) for part in found.parts]
+    table = markdown_table(pd.DataFrame(parts, columns=["part", "effect", "from", "to", ""]))
+    head = f'<details markdown="1"><summary>All {len(parts)} parts</summary>'
+    opened = "\n\n".join([head, table, "</details>"])
+    return f"{text}\n\n{indent(opened, '    ')}\n"
 
 
 def _claims(
@@ -317,78 +324,60 @@ def tau_line(taus: pd.DataFrame) -> str:
 
 def _item_section(item: Item, result: _Result | None) -> list[str]:
     """The text on an item."""
+    heading = f"## {item.name}: {item.title}"
     command = f"`costboost reproduce {item.paper} {item.name}`"
-    lines = [f"## {item.name}: {item.title}", ""]
     if result is None:
-        return [*lines, f"Not run yet: {command}", ""]
-    lines += [command]
-    if result.run is not None:
-        lines += ["", run_line(result.run)]
-    lines += ["", markdown_table(item.table(result.summary))]
-    if result.picture is not None:
-        lines += ["", f"![{item.paper} {item.name}]({result.picture})"]
-    lines += _judged(result.conclusions)
-    if len(result.taus):
-        lines += ["", tau_line(result.taus)]
-    if item.notes:
-        lines += ["", f"Differences from the paper: {item.notes.strip()}"]
-    return [*lines, ""]
-
-
-def _judged(conclusions: Sequence[Conclusion]) -> list[str]:
-    claims = [found for found in conclusions if found.own]
-    questions = [found for found in conclusions if not found.own]
-    lines = ["", *_conclusion_lines(claims)] if claims else []
-    if questions:
-        lines += ["", "Questions of ours, which are not claims of the paper and not counted:", ""]
-        lines += _conclusion_lines(questions)
-    return lines
+        return [heading, f"Not run yet: {command}"]
+    picture = f"![{item.paper} {item.name}]({result.picture})" if result.picture else ""
+    blocks = [
+        heading,
+        command,
+        run_line(result.run) if result.run is not None else "",
+        markdown_table(item.table(result.summary)),
+        picture,
+        *_judged(result.conclusions),
+        tau_line(result.taus) if len(result.taus) else "",
+        f"Differences from the paper: {item.notes.strip()}" if item.notes else "",
+    ]
+    return [block for block in blocks if block]
 
 
 def _paper_page(judged: _Judged) -> str:
     paper, results = judged.paper, judged.results
-    lines = [
+    blocks = [
         _GENERATED,
-        "",
         f"# {paper.name}",
-        "",
         paper.citation,
-        "",
         "## Claims and verdicts",
-        "",
         markdown_table(pd.DataFrame(judged.claims)),
-        "",
         "How a claim is judged: [one rule for all](README.md#how-a-claim-is-judged). *By its own "
         "numbers*: the same rule put to what the paper prints. The page ends with "
         "[what to take from it](#what-to-take-from-it).",
-        "",
         "## How to run it",
-        "",
         f"`costboost reproduce {paper.name}` runs every item and goes on where it was stopped; add "
         "`--quick` for a short run, `--datasets`, `--algorithms`, `--splits`, `--rounds`, "
         "`--estimator` and `--seed` for a part or a variation of it, `--format latex` for the "
         "finished table. Figures in brackets or in columns named *paper* are the printed ones; † "
         "marks what a corrected t-test at 5 % does not tell from the best.",
-        "",
     ]
     tau = [value for result in results for value in result.taus["tau"]]
     if judged.overall or len(tau) > 1:
-        lines += ["## Over all items", *_judged(judged.overall)]
-        if len(tau) > 1:
-            lines += [
-                "",
-                f"Kendall's τ with the paper's orderings: mean {sum(tau) / len(tau):.2f} over "
-                f"{len(tau)} orderings, from {min(tau):.2f} to {max(tau):.2f}.",
-            ]
-        lines += [""]
+        blocks += ["## Over all items", *_judged(judged.overall)]
+    if len(tau) > 1:
+        blocks.append(
+            f"Kendall's τ with the paper's orderings: mean {sum(tau) / len(tau):.2f} over "
+            f"{len(tau)} orderings, from {min(tau):.2f} to {max(tau):.2f}."
+        )
     by_name = {result.item.name: result for result in results}
     for item in paper.items():
-        lines += _item_section(item, by_name.get(item.name))
-    lines += ["## What to take from it", "", paper.takeaway, ""]
+        blocks += _item_section(item, by_name.get(item.name))
+    blocks += ["## What to take from it", paper.takeaway]
     ran = sorted({result.run.versions for result in results if result.run is not None})
-    if ran:
-        lines += [f"Run with {' / '.join(ran)}.", ""]
-    return "\n".join(lines)
+    return _page([*blocks, f"Run with {' / '.join(ran)}."] if ran else blocks)
+
+
+def _page(blocks: Sequence[str]) -> str:
+    return "\n\n".join(blocks) + "\n"
 
 
 def _covered(row: coverage.Row, run: Run | None) -> dict[str, str]:
@@ -407,6 +396,7 @@ def _index_page(index: Sequence[_Judged]) -> str:
         for claim in one.claims
     ]
     counts = Counter(claim["here"] for claim in verdicts).most_common()
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts)
     changed = [
         (change.paper, claim["the paper says"], change.before, claim["here"], change.why)
         for change in coverage.CHANGES
@@ -415,65 +405,54 @@ def _index_page(index: Sequence[_Judged]) -> str:
         if one.paper.name == change.paper and change.claim in claim["the paper says"]
     ]
     changes = pd.DataFrame(changed, columns=["paper", "claim", "before", "now", "why"])
-    runs = {(one.item.paper, one.item.name): one.run for judged in index for one in judged.results}
+    results = [one for judged in index for one in judged.results]
+    runs = {(one.item.paper, one.item.name): one.run for one in results}
     names = {one.paper.name for one in index}
     covered = [
         _covered(row, runs.get((row.paper, row.item)))
         for row in coverage.ROWS
         if row.paper in names
     ]
-    taus = [
+    orderings = [
         {
-            "paper": item.paper,
-            "item": item.name,
-            "metric": taus["metric"].iloc[0],
-            "orderings": len(taus),
-            "mean τ": f"{taus['tau'].mean():.2f}",
-            "lowest": f"{taus['tau'].min():.2f}",
-            "highest": f"{taus['tau'].max():.2f}",
+            "paper": one.item.paper,
+            "item": one.item.name,
+            "metric": one.taus["metric"].iloc[0],
+            "orderings": len(one.taus),
+            "mean τ": f"{one.taus['tau'].mean():.2f}",
+            "lowest": f"{one.taus['tau'].min():.2f}",
+            "highest": f"{one.taus['tau'].max():.2f}",
         }
-        for judged in index
-        for item, _, _, _, _, taus in judged.results
-        if len(taus)
+        for one in results
+        if len(one.taus)
     ]
-    lines = [
+    blocks = [
         _GENERATED,
-        "",
         "# The papers' experiments, run again",
-        "",
         '`pip install "costboost[experiments]"`, then `costboost reproduce --list` shows what can '
         "be run, `costboost reproduce PAPER ITEM` runs it, and `costboost reproduce --all` runs "
         "everything. A run that was stopped continues where it was. In a checkout it starts from "
         "the rows in `docs/papers/rows` and does what is missing; `--fresh` does all of it again, "
         "and `--pages` adds new rows to the old and writes these pages.",
-        "",
         "The main claim of each paper, with one figure: [Papers at a glance](../reproduced.md). "
         "All claims with all figures are below.",
-        "",
-        *(f"- [{one.paper.name}]({one.paper.name}.md): {one.paper.citation}" for one in index),
-        "",
+        "\n".join(
+            f"- [{one.paper.name}]({one.paper.name}.md): {one.paper.citation}" for one in index
+        ),
         "## How a claim is judged",
-        "",
         rule,
-        "",
-        "## Claims",
-        "",
     ]
-    if counts:
-        told = ", ".join(f"{number} {verdict}" for verdict, number in counts)
-        lines += [f"{len(verdicts)} claims: {told}.", ""]
-    lines += [markdown_table(pd.DataFrame(verdicts)) if verdicts else "None yet.", ""]
     for heading, words, table in (
-        ("Verdicts before and now", "", changes.drop_duplicates(["paper", "claim"])),
-        ("All items of the papers", coverage.LEGEND, pd.DataFrame(covered)),
+        ("## Claims", f"{len(verdicts)} claims: {told}.", pd.DataFrame(verdicts)),
+        ("## Verdicts before and now", "", changes.drop_duplicates(["paper", "claim"])),
+        ("## All items of the papers", coverage.LEGEND, pd.DataFrame(covered)),
         (
-            "Orderings",
+            "## Orderings",
             "Kendall's τ between the algorithms' order here and in the paper, per data set and "
             "setting: 1 is the same order, 0 no relation, -1 the reverse.",
-            pd.DataFrame(taus),
+            pd.DataFrame(orderings),
         ),
     ):
         if len(table):
-            lines += [f"## {heading}", "", *([words, ""] if words else [])]
-            lines += [markdown_table(table), ""]
-    return "\n".join(lines)
+            blocks += filter(None, (heading, words, markdown_table(table)))
+    return _page(blocks)
