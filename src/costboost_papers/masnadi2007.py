@@ -20,7 +20,7 @@ from costboost._typing import Bools, Floats, Ints
 from costboost.datasets import bayes_threshold, make_gaussians_1d
 from costboost.plots._shared import tidy
 from costboost_papers.grading import Conclusion, Kept, Part, paired, rank_parts, wins
-from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task
+from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task, wide
 from costboost_papers.masnadi2007_faces import ADDED, ALGORITHMS, EARLIER, NEW, Figure4, classifier
 from costboost_papers.plots import draw_crossings, draw_factors
 from costboost_papers.protocol import BinaryData, binary_data, encode, fold, quiet, split_seed
@@ -83,25 +83,17 @@ def cost_of(setting: str) -> float:
     return float(setting.removeprefix("C1="))
 
 
-def by_cost(summary: pd.DataFrame, metric: str, statistic: str) -> pd.DataFrame:
+def by_cost(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     """A row per cost, a column per new algorithm."""
-    own = summary[(summary["metric"] == metric) & (summary["statistic"] == statistic)]
-    wide = own.assign(C1=own["setting"].map(cost_of)).pivot(
-        index="C1", columns="algorithm", values="value"
-    )
-    return wide[[name for name in NEW if name in wide]]
+    table = wide(summary, metric).droplevel("dataset").drop(EVERY, errors="ignore")
+    return table.rename(index=cost_of).sort_index()[[name for name in NEW if name in table]]
 
 
 def by_set(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Mean ε over f: a row per set, a column per algorithm."""
-    own = summary[
-        (summary["metric"] == metric) & (summary["setting"] == MEAN) & (summary["dataset"] != "all")
-    ]
-    wide = own.pivot(index="dataset", columns="algorithm", values="value")
-    return wide.loc[
-        [name for name in SETS if name in wide.index],
-        [name for name in ALGORITHMS if name in wide.columns],
-    ]
+    table = wide(summary[summary["setting"] == MEAN], metric).droplevel("setting")
+    rows = [name for name in SETS if name in table.index]
+    return table.loc[rows, [name for name in ALGORITHMS if name in table]]
 
 
 # --- verdicts ------------------------------------------------------------------------------------
@@ -408,26 +400,19 @@ class Table2(Item):
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Per set and algorithm the mean over f; per f the median over the sets."""
         keys = ["dataset", "algorithm", "metric"]
-        sums = rows.groupby(keys, sort=False)["value"].sum()
-        found = []
-        for (dataset, algorithm), own in sums.groupby(keys[:2], sort=False):
-            n = rows[(rows["dataset"] == dataset) & (rows["algorithm"] == algorithm)]["split"]
-            values = _per_factor(own.droplevel([0, 1]))
-            for metric in PROTOCOLS:
-                by_f = [(f"f={f}", values[metric, f]) for f in FACTORS]
-                by_f.append((MEAN, float(np.mean([value for _, value in by_f]))))
-                place = (dataset, algorithm, metric, n.nunique())
-                found += [(*place, setting, value) for setting, value in by_f]
-        every = pd.DataFrame(found, columns=[*keys, "n", "setting", "value"])
-        by_set = every[every["setting"] == MEAN].assign(statistic="mean")
-        order = pd.concat([every[every["setting"] != MEAN], by_set])
+        table = _per_factor(rows).drop(columns="training C1", level="metric")
+        by_f = table.stack(["metric", "setting"], future_stack=True).rename("value").reset_index()
+        splits = rows.groupby(keys[:2], sort=False)["split"].nunique().rename("n")
+        means = by_f.groupby(keys, sort=False)["value"].mean().reset_index().join(splits, keys[:2])
+        means = means.assign(setting=MEAN, statistic="mean")
         medians = (
-            order.groupby(["algorithm", "setting", "metric"], sort=False)
+            pd.concat([by_f, means])
+            .groupby(["algorithm", "setting", "metric"], sort=False)
             .agg(value=("value", "median"), n=("value", "size"))
             .reset_index()
             .assign(dataset="all", statistic="median")
         )
-        return pd.concat([by_set, medians], ignore_index=True)
+        return pd.concat([means, medians], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         wide = by_set(summary, HEAD)
@@ -478,14 +463,14 @@ class Table1(Table2):
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """ε and Ĉ1 by f."""
-        own = (rows["dataset"] == "cleveland") & (rows["algorithm"] == NEW[1])
-        sums = rows[own].groupby("metric")["value"].sum()
-        kept = [
-            ("cleveland", NEW[1], f"f={f}", metric.partition(",")[0], "mean", value, FOLDS)
-            for (metric, f), value in (_per_factor(sums) if len(sums) else {}).items()
-            if metric in (HEAD, "training C1")
-        ]
-        return pd.DataFrame(kept, columns=SUMMARY_COLUMNS)
+        own = rows[(rows["dataset"] == "cleveland") & (rows["algorithm"] == NEW[1])]
+        if own.empty:
+            return pd.DataFrame(columns=SUMMARY_COLUMNS)
+        found = (
+            _per_factor(own).drop(columns=OTHERS, level="metric").rename(columns={HEAD: "min ε"})
+        )
+        tidy = found.stack(["metric", "setting"], future_stack=True).rename("value").reset_index()
+        return tidy.assign(statistic="mean", n=FOLDS)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         wide = summary.pivot(index="setting", columns="metric", values="value")
@@ -515,22 +500,22 @@ def _counts(
     return counts
 
 
-def _per_factor(values: pd.Series) -> dict[tuple[str, int], float]:
+def _per_factor(rows: pd.DataFrame) -> pd.DataFrame:
     """ε by protocol and f, and the training cost of the first protocol, from sums over folds."""
-    found: dict[tuple[str, int], float] = {}
-    costs = [metric.split("@")[1] for metric in values.index if metric.startswith(("fp@", "fn@"))]
-    for f in FACTORS:
-        for rounds in REPORTED:
-            epsilon = {
-                cost: float(values[f"fp@{cost}@{rounds}"] + f * values[f"fn@{cost}@{rounds}"])
-                for cost in dict.fromkeys(costs)
-            }
-            best = min(epsilon, key=lambda cost: epsilon[cost])
-            found[f"min ε, {rounds} rounds", f] = epsilon[best]
-            if rounds == REPORTED[-1]:
-                found["training C1", f] = float(best)
-        found["ε, inner search", f] = float(values[f"ε@{f}"])
-    return found
+    sums = rows.pivot_table(
+        index=["dataset", "algorithm"], columns="metric", values="value", aggfunc="sum", sort=False
+    )
+    costs = [name.split("@")[1] for name in rows["metric"].unique() if name.startswith("fp@")]
+    found = {}
+    for rounds, f in product(reversed(REPORTED), FACTORS):
+        epsilon = pd.DataFrame(
+            {c: sums[f"fp@{c}@{rounds}"] + f * sums[f"fn@{c}@{rounds}"] for c in costs}
+        )
+        found[f"min ε, {rounds} rounds", f"f={f}"] = epsilon.min(axis=1)
+        if rounds == REPORTED[-1]:
+            found["training C1", f"f={f}"] = epsilon.idxmin(axis=1).astype(float)
+    found |= {(OTHERS[-1], f"f={f}"): sums[f"ε@{f}"] for f in FACTORS}
+    return pd.DataFrame(found).rename_axis(columns=["metric", "setting"])
 
 
 # --- figures -------------------------------------------------------------------------------------
@@ -581,14 +566,14 @@ class Figure2(Item):
         return pd.concat([summary, gaps], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        wide = by_cost(summary, "crossing", "mean")
+        wide = by_cost(summary, "crossing")
         wide.insert(0, "Bayes", [bayes_threshold(C1) for C1 in wide.index])
         return wide.rename_axis(index="C1", columns=None).round(3).reset_index()
 
     def figure(self, summary: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(8.4, 3.8), layout="constrained")
         left, right = figure.subplots(1, 2)
-        wide = by_cost(summary, "crossing", "mean")
+        wide = by_cost(summary, "crossing")
         line = np.linspace(-2.6, 2.6, 201)
         look = {"color": "#333333", "linewidth": 4.5, "alpha": 0.35, "label": "Bayes rule"}
         left.plot(line, 1.0 / (1.0 + np.exp(-2.0 * line)), **look)
