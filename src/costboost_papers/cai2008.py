@@ -173,16 +173,16 @@ class Table3(Item):
             statistic="value",
         )
         nested = mean_and_error(rows, ["nested f"])
-        paired_rows = rows.merge(top[[*keys, "metric"]], on=[*keys, "metric"])
+        at_best = rows.merge(top[[*keys, "metric"]], on=[*keys, "metric"]).assign(metric="best f")
         ratio = TEST_SHARE / (1 - TEST_SHARE)
         # AdaBoost has no cost to choose: its F stands beside the nested choices of the others.
         beside = rows.assign(metric=rows["metric"].replace("f", "nested f"))
         gaps = [
-            paired(paired_rows.assign(metric="best f"), "best f", [NESTED], ratio),
+            paired(at_best, "best f", [NESTED], ratio),
             paired(beside, "nested f", [NESTED, ("AdaBoost", "Gradient")], ratio),
         ]
         curves = means[means["metric"].str.contains("@")]
-        marks = alike(paired_rows.assign(metric="best f"), "best f", ratio, lower=False)
+        marks = alike(at_best, "best f", ratio, lower=False)
         parts = [best, costs, nested, *gaps, marks, curves]
         return pd.concat(parts, ignore_index=True)
 

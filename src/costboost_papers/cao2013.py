@@ -83,16 +83,11 @@ ALGORITHMS: dict[str, Any] = {
 }
 
 
-def made(prototype: Any, factor: float, rounds: int, learner: str, leaves: int, seed: int) -> Any:
-    """The unfitted classifier for a miss that costs ``factor`` false alarms."""
-    return clone(prototype).set_params(
-        cost_matrix={"fn": factor, "fp": 1.0},
-        n_estimators=rounds,
-        estimator=learner,
-        max_leaves=leaves,
-        random_state=seed,
-        n_jobs=1,
-    )
+def fitted(X: Any, y: AnyArray, prototype: Any, factor: float, **options: Any) -> Any:
+    """The classifier for a miss that costs ``factor`` false alarms."""
+    prices = {"fn": factor, "fp": 1.0}
+    with quiet():
+        return clone(prototype).set_params(cost_matrix=prices, n_jobs=1, **options).fit(X, y)
 
 
 # --- verdicts ------------------------------------------------------------------------------------
@@ -339,10 +334,16 @@ class CostTable(Item):
         learner, leaves = LEARNERS[task.setting]
         if task.algorithm.startswith(REGRESSION):
             learner = "tree"
-        rounds = self.rounds or ROUNDS
-        classifier = made(ALGORITHMS[task.algorithm], FACTOR, rounds, learner, leaves, task.seed)
-        with quiet():
-            classifier.fit(data.X.iloc[train], data.y[train])
+        classifier = fitted(
+            data.X.iloc[train],
+            data.y[train],
+            ALGORITHMS[task.algorithm],
+            FACTOR,
+            n_estimators=self.rounds or ROUNDS,
+            estimator=learner,
+            max_leaves=leaves,
+            random_state=task.seed,
+        )
         X, y = data.X.iloc[test], data.y[test]
         decided = classifier.predict(X)
         metrics = binary_metrics(y, decided, classifier.decision_function(X), FACTOR)
@@ -456,28 +457,33 @@ class GaussianBoundaries(Item):
         "data (2 if quick); the picture shows the first draw."
     )
 
-    def __init__(self, name: str, title: str, entries: Sequence[tuple[str, Any, float]]) -> None:
-        self.paper, self.name, self.title = PAPER, name, title
-        # By algorithm and setting: how it is run, cost factor.
-        self.entries = {(name, f"C1/C2={f:g}"): (recipe, f) for name, recipe, f in entries}
+    def __init__(
+        self, name: str, title: str, recipes: Mapping[str, Any], factors: Sequence[float]
+    ) -> None:
+        self.paper, self.name, self.title, self.recipes = PAPER, name, title, recipes
+        self.factors = {f"C1/C2={f:g}": f for f in factors}
 
     def tasks(self, mode: Mode) -> list[Task]:
-        names, settings = (dict.fromkeys(part) for part in zip(*self.entries, strict=True))
-        tasks = self.grid(["gaussians"], names, settings, 2 if mode == "quick" else 10)
-        return [task for task in tasks if (task.algorithm, task.setting) in self.entries]
+        draws = 2 if mode == "quick" else 10
+        return self.grid(["gaussians"], self.recipes, self.factors, draws)
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Fit on one draw and compare with the best decision on fresh points."""
-        recipe, factor = self.entries[task.algorithm, task.setting]
+        factor = self.factors[task.setting]
         # Both figures and all cost factors see the same draws.
         seed = Task(task.paper, "gaussians", "gaussians", "", "", task.split).seed
         X, y = make_gaussians_2d(1000, random_state=seed)
         train, test = holdout(y, 0.3, seed)
-        learner = "tree" if task.algorithm.startswith("AsyBL") else "perceptron"
-        rounds = self.rounds or FIGURE_ROUNDS
-        classifier = made(recipe, factor, rounds, learner, TREE_LEAVES, task.seed)
-        with quiet():
-            classifier.fit(X[train], y[train])
+        classifier = fitted(
+            X[train],
+            y[train],
+            self.recipes[task.algorithm],
+            factor,
+            n_estimators=self.rounds or FIGURE_ROUNDS,
+            estimator="tree" if task.algorithm.startswith("AsyBL") else "perceptron",
+            max_leaves=TREE_LEAVES,
+            random_state=task.seed,
+        )
         fresh, truth = make_gaussians_2d(20_000, random_state=1)
         decided, best = classifier.predict(fresh), bayes_decision(fresh, factor)
         cost, least = (_total(truth, choice, factor) / len(truth) for choice in (decided, best))
@@ -522,9 +528,8 @@ class GaussianBoundaries(Item):
         grid = np.column_stack([axis.ravel() for axis in np.meshgrid(COLUMNS, HEIGHTS)])
         odds = log_odds(grid).reshape(len(HEIGHTS), len(COLUMNS))
         for ax, (algorithm, setting) in zip(panels, entries, strict=False):
-            _, factor = self.entries[algorithm, setting]
             own = summary[(summary["algorithm"] == algorithm) & (summary["setting"] == setting)]
-            lines, bayes = {algorithm: _response(own)}, odds + np.log(factor)
+            lines, bayes = {algorithm: _response(own)}, odds + np.log(self.factors[setting])
             draw_boundaries(ax, COLUMNS, HEIGHTS, lines, bayes)
             ax.set_title(f"{algorithm}, {setting}", fontsize=10)
         caption = "amber: decided for the costly class; wide grey line: Bayes boundary"
@@ -535,7 +540,7 @@ class GaussianBoundaries(Item):
 
     def known(self, summary: pd.DataFrame) -> list[tuple[str, str]]:
         ran = set(zip(summary["algorithm"], summary["setting"], strict=True))
-        return [entry for entry in self.entries if entry in ran]
+        return [entry for entry in product(self.recipes, self.factors) if entry in ran]
 
 
 def _total(truth: AnyArray, decided: AnyArray, factor: float) -> float:
@@ -645,23 +650,18 @@ class CostByRound(CostTable):
 FIGURE_1 = GaussianBoundaries(
     "figure1",
     "Boundaries of earlier algorithms on two Gaussians, against the Bayes boundary",
-    [
-        (name, ALGORITHMS[name], FACTOR)
-        for name in ("AdaBoostC", "AdaCost", "AdaC1", "AdaC2", "AdaC3", "CSB0", "CSB1", "CSB2")
-    ]
-    + [
-        ("AsyBoosting", algorithms.CSAdaBoostClassifier(init="uniform"), FACTOR),
-        ("AsyBoosting (from the costs)", ALGORITHMS["AsyBoosting"], FACTOR),
-    ],
+    {name: ALGORITHMS[name] for name in ("AdaBoostC", *HEURISTIC)}
+    | {
+        "AsyBoosting": algorithms.CSAdaBoostClassifier(init="uniform"),
+        "AsyBoosting (from the costs)": ALGORITHMS["AsyBoosting"],
+    },
+    (FACTOR,),
 )
 FIGURE_2 = GaussianBoundaries(
     "figure2",
     "Boundaries of AsyB and AsyBL for four cost factors, against the Bayes boundary",
-    [
-        (name, ALGORITHMS[name], factor)
-        for name in ("AsyB", "AsyBL", SHRUNK)
-        for factor in (2.0, 5.0, 8.0, 10.0)
-    ],
+    {name: ALGORITHMS[name] for name in (*NEW, SHRUNK)},
+    (2.0, 5.0, 8.0, 10.0),
 )
 
 

@@ -17,17 +17,16 @@ from costboost_papers import pages, registry
 from costboost_papers.grading import Conclusion
 from costboost_papers.item import Item, Options, mean_and_error, plus_minus
 from costboost_papers.registry import owner
-from costboost_papers.run import OnProgress, Store, Tally, failures_path, run_item
+from costboost_papers.run import OnProgress, Store, failures_path, run_item
 
 # Columns that say what a row is; they are repeated where a table is cut to the console's width.
 LABELS = ("data set", "tree", "source", "algorithm", "method", "setting", "tested on", "rounds")
 
 
 def write_pages(console: Console, docs: Path, output: Path, options: Options) -> None:
-    def say(line: str) -> None:
-        console.print(escape(line))
-
-    for page in pages.write_pages(docs, output, options.mode, say=say):
+    for page in pages.write_pages(
+        docs, output, options.mode, say=lambda line: console.print(escape(line))
+    ):
         console.print(f"wrote {page}")
 
 
@@ -83,21 +82,19 @@ def run_and_show(
     """Run the items and print what came out; returns whether a task failed."""
     if form not in (None, *WRITERS):
         raise ValueError(f"--format must be one of {', '.join(WRITERS)}; got {form!r}.")
-    owners = {(source.paper, source.name): source for source in map(owner, items)}
-    tallies: dict[tuple[str, str], Tally] = {}
-    total = sum(len(source.planned(options)) for source in owners.values())
+    sources = list(dict.fromkeys(map(owner, items)))
+    total = sum(len(source.planned(options)) for source in sources)
     with progress_bar(total, console) as progress:
-        for key, source in owners.items():
-            tallies[key] = run_item(
-                source, options, output, docs=docs, n_jobs=jobs, progress=progress
-            )
+        tallies = {
+            source: run_item(source, options, output, docs=docs, n_jobs=jobs, progress=progress)
+            for source in sources
+        }
     summaries: dict[str, dict[str, pd.DataFrame]] = {}
     for item in items:
-        source = owner(item)
         try:
             summary = _show(console, item, options, output, form, docs)
         except Exception as error:
-            if not tallies[source.paper, source.name].failures:
+            if not tallies[owner(item)].failures:
                 raise
             console.print(
                 f"[red]{item.paper} {item.name}: no table without the failed tasks "
@@ -109,12 +106,12 @@ def run_and_show(
     for name, found in summaries.items():
         if form is None and len(found) > 1:
             _print_verdicts(console, registry.paper(name).overall(found))
-    for key, source in owners.items():
-        tally = tallies[key]
+    for source, tally in tallies.items():
         if form is None or tally.failures:
             console.print(
-                f"{' '.join(key)}: {tally.done} tasks done now, {tally.found} done earlier, "
-                f"{len(tally.failures)} failed; {tally.seconds:.0f} s of computing"
+                f"{source.paper} {source.name}: {tally.done} tasks done now, "
+                f"{tally.found} done earlier, {len(tally.failures)} failed; "
+                f"{tally.seconds:.0f} s of computing"
             )
         for failure in tally.failures:
             console.print(

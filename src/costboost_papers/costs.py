@@ -83,14 +83,9 @@ def from_taxonomy(tree: Any) -> Costs:
             "tree of from_taxonomy must hold labels of one type, only texts or only numbers; got "
             f"{list(paths)}."
         ) from error
-    members: dict[tuple[int, ...], list[int]] = {}
-    for i, label in enumerate(labels):
-        for depth in range(1, len(paths[label]) + 1):
-            members.setdefault(paths[label][:depth], []).append(i)
-    depths = np.array([len(paths[label]) for label in labels], dtype=float)
-    matrix = depths[:, None] + depths[None, :]
-    for inside in members.values():  # a shared branch shortens the path at both ends
-        matrix[np.ix_(inside, inside)] -= 2.0
+    # The way from one class to another is the branches that only one of them is on.
+    on = [{paths[label][: i + 1] for i in range(len(paths[label]))} for label in labels]
+    matrix = np.array([[len(ours ^ theirs) for theirs in on] for ours in on], dtype=float)
     return Costs(np.array(labels), matrix)
 
 

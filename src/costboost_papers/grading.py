@@ -220,7 +220,7 @@ def rank_parts(table: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> list[Pa
 
 
 def paired(
-    rows: pd.DataFrame, metric: str, pairs: Sequence[tuple[str, str]], test_to_train: float
+    rows: pd.DataFrame, metric: str, pairs: Iterable[tuple[str, str]], test_to_train: float
 ) -> pd.DataFrame:
     """Rows of a summary: how much more the second of a pair has than the first, split by split."""
     # Statistic ``more than X`` of algorithm Y is the mean of Y less X, ``± X`` half its interval.

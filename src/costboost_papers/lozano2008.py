@@ -58,13 +58,6 @@ ESTIMATORS: dict[str, Any] = {
     DIRECT: LpCSBClassifier(p=2, variant="direct"),
 }
 PRINTED = (*RIVALS, *NORMS)
-PLANS = {
-    "C4.5": (*PRINTED, *SAMPLED),
-    "16 leaves": (*ESTIMATORS, CONSTANT),
-    "grown": (*PRINTED, *SAMPLED),
-}
-
-
 EFFORTS: dict[Mode, SimpleNamespace] = {
     "quick": SimpleNamespace(
         rounds=10,
@@ -78,7 +71,11 @@ EFFORTS: dict[Mode, SimpleNamespace] = {
         most_rows=20_000,  # of each split, training and test together
         splits=20,
         splits_of={("letter", "C4.5"): 3, ("letter", "16 leaves"): 10, ("letter", "grown"): 10},
-        plans=PLANS,
+        plans={
+            "C4.5": (*PRINTED, *SAMPLED),
+            "16 leaves": (*ESTIMATORS, CONSTANT),
+            "grown": (*PRINTED, *SAMPLED),
+        },
     ),
 }
 DATASETS = (
@@ -332,8 +329,6 @@ LEARNERS: dict[str, Any] = {
     "C4.5": JointC45(),
 }
 FIGURE_DATASETS = ("vehicle", "segment")
-
-
 FIGURE_EFFORTS: dict[Mode, tuple[int, int]] = {"quick": (10, 1), "full": (30, 20)}  # rounds, splits
 
 

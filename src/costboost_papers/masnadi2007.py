@@ -400,18 +400,14 @@ class Table2(Item):
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Per set and algorithm the mean over f; per f the median over the sets."""
         keys = ["dataset", "algorithm", "metric"]
-        table = _per_factor(rows).drop(columns="training C1", level="metric")
-        by_f = table.stack(["metric", "setting"], future_stack=True).rename("value").reset_index()
+        by_f = _per_factor(rows)
+        by_f = by_f[by_f["metric"] != "training C1"]
         splits = rows.groupby(keys[:2], sort=False)["split"].nunique().rename("n")
         means = by_f.groupby(keys, sort=False)["value"].mean().reset_index().join(splits, keys[:2])
         means = means.assign(setting=MEAN, statistic="mean")
-        medians = (
-            pd.concat([by_f, means])
-            .groupby(["algorithm", "setting", "metric"], sort=False)
-            .agg(value=("value", "median"), n=("value", "size"))
-            .reset_index()
-            .assign(dataset="all", statistic="median")
-        )
+        places = pd.concat([by_f, means]).groupby(["algorithm", "setting", "metric"], sort=False)
+        medians = places["value"].agg(value="median", n="size").reset_index()
+        medians = medians.assign(dataset="all", statistic="median")
         return pd.concat([means, medians], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
@@ -466,11 +462,9 @@ class Table1(Table2):
         own = rows[(rows["dataset"] == "cleveland") & (rows["algorithm"] == NEW[1])]
         if own.empty:
             return pd.DataFrame(columns=SUMMARY_COLUMNS)
-        found = (
-            _per_factor(own).drop(columns=OTHERS, level="metric").rename(columns={HEAD: "min ε"})
-        )
-        tidy = found.stack(["metric", "setting"], future_stack=True).rename("value").reset_index()
-        return tidy.assign(statistic="mean", n=FOLDS)
+        found = _per_factor(own)
+        metric = found["metric"].replace(HEAD, "min ε")
+        return found.assign(metric=metric, statistic="mean", n=FOLDS)[~metric.isin(OTHERS)]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         wide = summary.pivot(index="setting", columns="metric", values="value")
@@ -515,7 +509,9 @@ def _per_factor(rows: pd.DataFrame) -> pd.DataFrame:
         if rounds == REPORTED[-1]:
             found["training C1", f"f={f}"] = epsilon.idxmin(axis=1).astype(float)
     found |= {(OTHERS[-1], f"f={f}"): sums[f"ε@{f}"] for f in FACTORS}
-    return pd.DataFrame(found).rename_axis(columns=["metric", "setting"])
+    table = pd.DataFrame(found).rename_axis(columns=["metric", "setting"])
+    tidy: Any = table.stack(["metric", "setting"], future_stack=True)
+    return pd.DataFrame(tidy.rename("value").reset_index())
 
 
 # --- figures -------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from costboost.boosting.votes import BinaryProblem
 from costboost.learners import Rows
 from costboost.losses.base import cost_pair
 from costboost_papers.grading import WORTHWHILE, Conclusion, Kept, Part, paired
-from costboost_papers.item import Item, Mode, Task, mean_and_error, plus_minus
+from costboost_papers.item import Item, Mode, Task, cells, mean_and_error
 from costboost_papers.plots import draw_factors
 from costboost_papers.protocol import data_file, holdout, quiet
 from costboost_papers.vision import HaarStump, background_windows, face_windows
@@ -66,6 +66,7 @@ FACTORS = (10, 20, 50, 100)
 # Settings of the tasks: which windows the detectors are tested on.
 HELD_OUT, TEST = "random split", "test part"
 REFERENCES = (OURS, PLAIN, "CSB2")  # what other methods are compared with
+POOR = ("CSB0", "CSB1")  # they leave α out of the weights
 RISE = "rise of the best Ĉ1"
 
 
@@ -218,9 +219,7 @@ def halves_costs(truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, seed: 
     return total
 
 
-# --- verdicts ------------------------------------------------------------------------------------
-
-# -- names of metrics -----------------------------------------------------------------------------
+# --- names of metrics ----------------------------------------------------------------------------
 
 
 def minimum(factor: int, rounds: int) -> str:
@@ -247,6 +246,9 @@ def rounds_of(summary: pd.DataFrame) -> list[int]:
 def settings_of(summary: pd.DataFrame) -> list[str]:
     """The test sets in a summary, the paper's kind first."""
     return [name for name in (HELD_OUT, TEST) if name in set(summary["setting"])]
+
+
+# --- verdicts ------------------------------------------------------------------------------------
 
 
 def verdicts(item: Item, summary: pd.DataFrame) -> list[Conclusion]:
@@ -313,7 +315,7 @@ def _judge(
         claim(
             "Methods that leave α out of the weights, CSB0 and CSB1, do extremely poorly.",
             f"ε below twice {OURS}'s",
-            [twice(name, f) for name in ("CSB0", "CSB1") for f in FACTORS],
+            [twice(name, f) for name, f in product(POOR, FACTORS)],
             "With others at cost 1, CSB0 moves weight only where a face is missed: a false alarm "
             "never counts more in the next round. CSB1's weights fall by exp(-1) where a rule is "
             "right, whatever its vote, which is enough to make later rules differ.",
@@ -403,20 +405,18 @@ class Figure4(Item):
         with quiet():
             scores = scores_of_all(data, detectors, ROUNDS[mode], n_features, task.seed)
         metrics: dict[str, float] = {}
-        for method in METHODS:
+        for method, (i, count) in product(METHODS, enumerate(ROUNDS[mode])):
             own = [k for k, (name, _) in enumerate(detectors) if name == method]
-            for i, count in enumerate(ROUNDS[mode]):
-                table = scores[own, i]
-                least = least_costs(data.truth, table, FACTORS)
-                honest = halves_costs(data.truth, table, FACTORS, task.seed)
-                for name, found in ((minimum, least), (halves, honest)):
-                    for f, value in zip(FACTORS, found, strict=True):
-                        metrics[f"{method}: {name(f, count)}"] = float(value)
-                if method == OURS:
-                    for k in own:
-                        for f in FACTORS:
-                            key = f"{method}: {trained(f, count, detectors[k][1])}"
-                            metrics[key] = cost_at(data.truth, scores[k, i], f)
+            least = least_costs(data.truth, scores[own, i], FACTORS)
+            honest = halves_costs(data.truth, scores[own, i], FACTORS, task.seed)
+            for name, found in ((minimum, least), (halves, honest)):
+                metrics |= {
+                    f"{method}: {name(f, count)}": float(value)
+                    for f, value in zip(FACTORS, found, strict=True)
+                }
+            for k, f in product(own if method == OURS else (), FACTORS):
+                key = f"{method}: {trained(f, count, detectors[k][1])}"
+                metrics[key] = cost_at(data.truth, scores[k, i], f)
         return metrics
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -425,30 +425,31 @@ class Figure4(Item):
         tidy = rows.assign(algorithm=parts[0], metric=parts[1])
         pairs = [(ours, name) for ours in REFERENCES for name in METHODS if name != ours]
         count = rounds_of(tidy)[-1]
+        logs = tidy.assign(
+            metric="log2 " + tidy["metric"], value=np.log2(tidy["value"].clip(lower=1.0))
+        )
         gaps = []
-        for metric in [name(f, count) for name in (minimum, halves) for f in FACTORS]:
-            own = tidy[tidy["metric"] == metric]
-            gaps.append(paired(own, metric, pairs, TEST_TO_TRAIN))
-            logs = own.assign(metric=f"log2 {metric}", value=np.log2(own["value"].clip(lower=1.0)))
-            poor = [(OURS, name) for name in ("CSB0", "CSB1")]
-            gaps.append(paired(logs, f"log2 {metric}", poor, TEST_TO_TRAIN))
+        for name, f in product((minimum, halves), FACTORS):
+            gaps.append(paired(tidy, name(f, count), pairs, TEST_TO_TRAIN))
+            gaps.append(
+                paired(logs, f"log2 {name(f, count)}", product([OURS], POOR), TEST_TO_TRAIN)
+            )
         spread = Item.summarise(self, _rises(tidy, count))
         means = mean_and_error(tidy, tidy["metric"].unique().tolist())
         return pd.concat([means, spread, *gaps], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        kept, dataset, rows = Kept(summary), str(summary["dataset"].iloc[0]), []
-        for setting in settings_of(summary):
-            for count in rounds_of(summary):
-                for method in (name for name in METHODS if name in set(summary["algorithm"])):
-                    row = {"tested on": setting, "rounds": count, "method": method}
-                    for words, metric in (("min ε", minimum), ("ε, other half", halves)):
-                        for f in FACTORS:
-                            place = (dataset, method, setting, metric(f, count))
-                            mean, error = kept.value(*place), kept.value(*place, statistic="se")
-                            row[f"{words}, f={f}"] = plus_minus(mean, error, 1)
-                    rows.append(row)
-        return pd.DataFrame(rows)
+        dataset, known = str(summary["dataset"].iloc[0]), set(summary["algorithm"])
+        methods, parts = [name for name in METHODS if name in known], []
+        for setting, count in product(settings_of(summary), rounds_of(summary)):
+            columns = {
+                f"{words}, f={f}": cells(summary, metric(f, count), methods, 1)(dataset, setting)
+                for words, metric in (("min ε", minimum), ("ε, other half", halves))
+                for f in FACTORS
+            }
+            head = {"tested on": setting, "rounds": count, "method": methods}
+            parts.append(pd.DataFrame(head | columns))
+        return pd.concat(parts, ignore_index=True)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
         kept, dataset = Kept(summary), str(summary["dataset"].iloc[0])

@@ -8,26 +8,24 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.text import Annotation
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
 from costboost.plots._shared import INK, SMALL, axes, line_looks, tidy
 
 
-def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> dict[str, Annotation]:
+def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> None:
     """Write ``(x, y, text, color)`` right of the axes at the height y, spread to avoid overlap."""
     # Call it last: the limits of the axes must be final.
-    if not ends:
-        return {}
     scale = ax.figure.dpi / 72.0  # pixels per point
     wanted = np.array([ax.transData.transform((x, y))[1] for x, y, _, _ in ends]) / scale
     look = {"arrowstyle": "-", "linewidth": 0.7, "alpha": 0.6, "shrinkA": 1.0, "shrinkB": 1.0}
-    return {
-        text: ax.annotate(
+    shifts = spread(wanted, 1.3 * SMALL) - wanted
+    for (_, y, text, color), shift in zip(ends, shifts, strict=True):
+        ax.annotate(
             text,
             (ax.get_xlim()[1], y),
-            xytext=(12.0, float(height - own)),
+            xytext=(12.0, float(shift)),
             textcoords="offset points",
             va="center",
             color=color,
@@ -35,10 +33,6 @@ def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> dict[
             annotation_clip=False,
             arrowprops={**look, "color": color, "relpos": (0.0, 0.5)},
         )
-        for (_, y, text, color), own, height in zip(
-            ends, wanted, spread(wanted, 1.3 * SMALL), strict=True
-        )
-    }
 
 
 def spread(wanted: Floats, gap: float) -> Floats:
@@ -94,15 +88,8 @@ def _zero_line(
     positive = grid[-1] >= 0
     if positive.all() or not positive.any():
         return Line2D([], [], label=f"{name} (one class everywhere)", **look)
-    ax.contour(
-        *grid,
-        levels=[0.0],
-        colors=[look["color"]],
-        linestyles=[look["linestyle"]],
-        linewidths=[look["linewidth"]],
-        alpha=look["alpha"],
-        zorder=zorder,
-    )
+    lists: Any = {f"{name}s": [look[name]] for name in ("color", "linestyle", "linewidth")}
+    ax.contour(*grid, levels=[0.0], alpha=look["alpha"], zorder=zorder, **lists)
     return Line2D([], [], label=name, **look)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,12 +68,11 @@ class CostHingeSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _machine(name: str, costs: Costs, C: float, seed: int) -> Any:
-    makers: dict[str, Callable[[], Any]] = {
-        "SVM-OVA": lambda: LinearSVC(C=C, dual=False),
-        "SVM-MC": lambda: LinearSVC(C=C, multi_class="crammer_singer", random_state=seed),
-        "SVM-CSMC": lambda: CostHingeSVM(costs, C),
-    }
-    return makers[name]()
+    if name == "SVM-OVA":
+        return LinearSVC(C=C, dual=False)
+    if name == "SVM-MC":
+        return LinearSVC(C=C, multi_class="crammer_singer", random_state=seed)
+    return CostHingeSVM(costs, C)
 
 
 def tuned_machine(name: str, X: Floats, y: AnyArray, costs: Costs, seed: int) -> Any:

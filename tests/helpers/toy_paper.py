@@ -87,9 +87,7 @@ def install(folder, monkeypatch):
     module = SimpleNamespace(
         Toy=namespace["Toy"],
         ITEMS=[namespace["Toy"](), namespace["Shared"]()],
-        overall=lambda summaries: [
-            Conclusion("All is well.", "trouble", (), missing=("much",))
-        ],
+        overall=lambda summaries: [Conclusion("All is well.", "trouble", (), missing=("much",))],
         path=folder / "toy_paper.py",
     )
 

@@ -146,7 +146,7 @@ def test_mine_draws_only_what_passes():
     rng = np.random.RandomState(0)
     mine = PictureMine([rng.random_sample((40, 50)), rng.random_sample((30, 30))], (8, 8))
     assert mine.n_windows > 33 * 43
-    bright = mine.draw(50, lambda w: w.brightness()[0] > 0.52, 0.01, rng)
+    bright = mine.draw(50, lambda w: w.normalisers()[0] > 0.52, 0.01, rng)
     assert bright.shape == (50, 8, 8)
     assert bright.mean(axis=(1, 2)).min() > 0.519
     looked = []

@@ -140,15 +140,6 @@ class StumpTable:
         )
         return scores, passed
 
-    def decision_scores(self, windows: Windows) -> Floats:
-        """Score of the last stage where all are passed; else how many stages were left, (n,)."""
-        # A window that fails with j more stages to come has a score in [-j - 1, -j].
-        scores, passed = self.run(windows)
-        # Squashed into (-1, 0) below the integer that says how many stages were left.
-        failed, left = scores < 0, len(self.ends) - 1 - passed
-        scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
-        return scores
-
 
 # --- cascade -------------------------------------------------------------------------------------
 
@@ -290,7 +281,12 @@ class CascadeClassifier:
 
     def score_windows(self, windows: Windows) -> Floats:
         """`decision_function` for windows that lie in larger images."""
-        return self._table.decision_scores(windows)
+        # Where all stages are passed, the score of the last. A window that fails with j more to
+        # come has a score in (-j - 1, -j).
+        scores, passed = self._table.run(windows)
+        failed, left = scores < 0, len(self.stages_) - 1 - passed
+        scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
+        return scores
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """How far each window gets, and by how much."""

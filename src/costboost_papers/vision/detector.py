@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,7 @@ def _overlap(table: Floats, i: int) -> Floats:
     return np.asarray(shared / (width * height + width[i] * height[i] - shared))
 
 
+@dataclass
 class SlidingWindowDetector:
     """Boxes around the objects in a picture, by a cascade on windows of all places and sizes."""
 
@@ -63,22 +65,16 @@ class SlidingWindowDetector:
     # keeps one box of each cluster, and clusters of fewer than ``min_neighbours`` boxes are taken
     # for false alarms.
 
-    def __init__(
-        self,
-        cascade: CascadeClassifier,
-        *,
-        min_size: int = 0,
-        scale_factor: float = 1.2,
-        step: int = 1,
-        min_neighbours: int = 3,
-    ) -> None:
-        if scale_factor <= 1:
-            raise ValueError(f"scale_factor must be a number above 1; got {scale_factor!r}.")
-        self.cascade = cascade
-        self.min_size = min_size
-        self.scale_factor = scale_factor
-        self.step = step
-        self.min_neighbours = min_neighbours
+    cascade: CascadeClassifier
+    _: KW_ONLY
+    min_size: int = 0
+    scale_factor: float = 1.2
+    step: int = 1
+    min_neighbours: int = 3
+
+    def __post_init__(self) -> None:
+        if self.scale_factor <= 1:
+            raise ValueError(f"scale_factor must be a number above 1; got {self.scale_factor!r}.")
 
     def detect(self, image: AnyArray) -> list[Box]:
         """The objects in a picture."""
