@@ -14,14 +14,12 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial, reduce
-from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Self
 
+from costboost.columns.files import need
+
 for _name in ("dask", "distributed", "pandas", "xgboost"):
-    if find_spec(_name) is None:
-        raise ImportError(
-            f'costboost.dask needs {_name}, which is not installed: pip install "costboost[dask]"'
-        )
+    need(_name, "dask", "costboost.dask")
 
 # ruff: noqa: E402 - after the check
 import dask.array as da

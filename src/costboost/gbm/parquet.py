@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._utils import check_classes, checked_weights, invalid, is_integer, replaced
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
-from costboost.columns.files import find_files, unknown_column
+from costboost.columns.files import find_files, need, unknown_column
 from costboost.columns.raw import RawTable
 from costboost.costs.forms import columns_of
 from costboost.costs.labels import parameter
@@ -40,16 +40,13 @@ from costboost.gbm.rows import (
 from costboost.gbm.train import Candidate, Rounds
 from costboost.trees import from_xgboost
 
-try:
-    import pandas  # noqa: F401 - tables become frames
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-except ImportError as error:
-    raise ImportError(
-        "fit_parquet and predict_parquet read Parquet files with pyarrow and pandas, of which one "
-        'is not installed: pip install "costboost[data]"'
-    ) from error
+for _name in ("pandas", "pyarrow"):
+    need(_name, "data", "Training and deciding on Parquet files")
+
+# ruff: noqa: E402 - after the check
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 # Bytes of a column that are read at once.
 _BUFFER = 2**20

@@ -290,9 +290,7 @@ class MC(GEL):
     _constant = 1.0
 
     def _factors(self, y: Ints, C: Floats) -> Floats:
-        unit = np.ones_like(C)
-        np.put_along_axis(unit, y[:, None], 0.0, axis=1)
-        return unit
+        return np.asarray(np.arange(C.shape[1]) != y[:, None], dtype=np.float64)
 
 
 # -- The generalised logistic loss ---------------------------------------------------------------
