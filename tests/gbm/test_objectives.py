@@ -63,42 +63,44 @@ def target(data, loss):
     return data[1] if loss in BINARY else data[2]
 
 
-def train(engine, api, made, X, y, *, at=None, k=1, weight=None, rounds=ROUNDS, **options):
-    """Raw scores by round, (rounds, n[, k]), at the training rows or others."""
-    at = X if at is None else at
-    classes = {"num_class": k} if k > 1 else {}
+def run(engine, api, made, X, y, *, weight=None, on=None, metric=None, k=1, rounds=5, **options):
+    """Raw scores by round, (rounds, n[, k]), on the training rows or others; the metric there."""
+    B, b, w = on or (X, y, weight)
+    steps, classes = range(1, rounds + 1), {"num_class": k} if k > 1 else {}
+    record, weights = {}, None if w is None else [w]
     if engine == "lightgbm":
         params = {"learning_rate": 0.1, "num_leaves": 8, "verbosity": -1, "num_threads": 1}
-        params |= {"min_sum_hessian_in_leaf": 1e-3, **options}
+        params |= {"min_sum_hessian_in_leaf": 1e-3, "metric": "none", **options}
         if api == "native":
-            booster = lightgbm.train(
-                {**params, "objective": made, **classes},
-                lightgbm.Dataset(X, y, weight=weight),
-                rounds,
-            )
+            rows = lightgbm.Dataset(X, y, weight=weight)
+            other = [lightgbm.Dataset(B, b, weight=w, reference=rows)] if metric else None
+            told = [lightgbm.record_evaluation(record)]
+            params |= {"objective": made, **classes}
+            booster = lightgbm.train(params, rows, rounds, other, feval=metric, callbacks=told)
         else:
             model = lightgbm.LGBMClassifier(objective=made, n_estimators=rounds, **params)
-            booster = model.fit(X, y, sample_weight=weight).booster_
-        return np.array(
-            [booster.predict(at, num_iteration=t, raw_score=True) for t in range(1, rounds + 1)]
-        )
-    params = {"learning_rate": 0.1, "max_leaves": 8, "min_child_weight": 1e-3, "nthread": 1}
-    params |= options
-    if api == "native":
-        data = xgboost.DMatrix(X, y, weight=weight, nthread=1)
-        params |= {"base_score": 0.0, "disable_default_eval_metric": 1, **classes}
-        booster = xgboost.train(params, data, rounds, obj=made)
+            other = {"eval_X": (B,), "eval_y": (b,), "eval_sample_weight": weights}
+            other = {**other, "eval_metric": metric} if metric else {}
+            model.fit(X, y, sample_weight=weight, **other)
+            booster, record = model.booster_, model.evals_result_
+        scores = [booster.predict(B, num_iteration=t, raw_score=True) for t in steps]
     else:
-        params["n_jobs"] = params.pop("nthread")
-        model = xgboost.XGBClassifier(objective=made, n_estimators=rounds, **params)
-        booster = model.fit(X, y, sample_weight=weight).get_booster()
-    M = xgboost.DMatrix(at, nthread=1)
-    return np.array(
-        [
-            booster.predict(M, iteration_range=(0, t), output_margin=True)
-            for t in range(1, rounds + 1)
-        ]
-    )
+        params = {"learning_rate": 0.1, "max_leaves": 8, "min_child_weight": 1e-3, **options}
+        at = xgboost.DMatrix(B, b, weight=w, nthread=1)
+        if api == "native":
+            params |= {"base_score": 0.0, "disable_default_eval_metric": 1, "nthread": 1, **classes}
+            told = {"evals": [(at, "valid")], "evals_result": record, "verbose_eval": False}
+            rows = xgboost.DMatrix(X, y, weight=weight, nthread=1)
+            booster = xgboost.train(params, rows, rounds, obj=made, custom_metric=metric, **told)
+        else:
+            params |= {"n_estimators": rounds, "n_jobs": 1, "eval_metric": metric}
+            model = xgboost.XGBClassifier(objective=made, **params)
+            other = {"eval_set": [(B, b)], "sample_weight_eval_set": weights, "verbose": False}
+            model.fit(X, y, sample_weight=weight, **(other if metric else {}))
+            booster, record = model.get_booster(), model.evals_result() if metric else {}
+        scores = [booster.predict(at, iteration_range=(0, t), output_margin=True) for t in steps]
+    seen = next(iter(record.values()))[metric.__name__] if metric else None
+    return np.array(scores), seen
 
 
 # --- training -------------------------------------------------------------------------------
@@ -115,7 +117,8 @@ def test_training_lowers_loss_and_cost(name, engine, api, data, fresh):
     loss = Squared() if name == "own" else LOSSES[name]
     matrix, k = matrix_of(name), 1 if name in BINARY else 3
     made = objective(loss, cost_matrix=matrix, engine=engine)
-    scores = train(engine, api, made, X, y, at=np.concatenate([X, T]), k=k)
+    both = np.concatenate([X, T]), None, None
+    scores, _ = run(engine, api, made, X, y, on=both, k=k, rounds=ROUNDS)
     codes = Costs.resolve(matrix, classes=np.arange(max(k, 2)), codes=y)
     rows = LossRows(loss, codes, None)
     values = [rows.value(F[: len(X)].astype(float)).mean() for F in scores]
@@ -137,11 +140,10 @@ def test_costs_of_rows_and_weights_reach_the_engine(name, engine, api, data):
     k = 1 if name in BINARY else 3
     matrices = per_row(fn=4.0, fp=0.5, n=len(y)) if k == 1 else np.repeat(MATRIX[None], len(y), 0)
     weight = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
-    made = objective(name, matrices, engine=engine)
-    one = train(engine, api, made, X, y, k=k, weight=weight, rounds=3)
     made = objective(name, cost_matrix=matrix_of(name), engine=engine)
-    other = train(engine, api, made, X, y, k=k, weight=weight, rounds=3)
-    plain = train(engine, api, made, X, y, k=k, rounds=3)
+    one, _ = run(engine, api, objective(name, matrices), X, y, k=k, weight=weight)
+    other, _ = run(engine, api, made, X, y, k=k, weight=weight)
+    plain, _ = run(engine, api, made, X, y, k=k)
     np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
     assert not np.allclose(other, plain)
 
@@ -157,10 +159,9 @@ def test_costs_of_rows_and_weights_reach_the_engine(name, engine, api, data):
 )
 def test_unit_costs_are_the_losses_of_lightgbm(data, name, theirs, rate, more):
     X, y, k = data[0], target(data, name), 1 if name in BINARY else 3
-    shared = {"min_sum_hessian_in_leaf": 0.0, "min_data_in_leaf": 20, "k": k, "rounds": 5}
-    shared |= {"boost_from_average": False, **more}
-    ours = train("lightgbm", "native", objective(name), X, y, learning_rate=rate, **shared)
-    known = train("lightgbm", "native", theirs, X, y, **shared)
+    shared = {"min_sum_hessian_in_leaf": 0.0, "boost_from_average": False, "k": k, **more}
+    ours, _ = run("lightgbm", "native", objective(name), X, y, learning_rate=rate, **shared)
+    known, _ = run("lightgbm", "native", theirs, X, y, **shared)
     np.testing.assert_allclose(ours, known, atol=1e-5)
 
 
@@ -264,45 +265,6 @@ def test_new_labels_or_weights_are_noticed():
 # --- metrics --------------------------------------------------------------------------------
 
 
-def watched(engine, api, made, metric, A, a, B, b, w=None, *, k=1, rounds=5):
-    """Raw scores at the second rows, and the metric there after each round."""
-    record, classes = {}, {"num_class": k} if k > 1 else {}
-    if engine == "lightgbm" and api == "native":
-        train_set = lightgbm.Dataset(A, a)
-        booster = lightgbm.train(
-            {"objective": made, "verbosity": -1, "num_threads": 1, "metric": "none", **classes},
-            train_set,
-            rounds,
-            valid_sets=[lightgbm.Dataset(B, b, weight=w, reference=train_set)],
-            feval=metric,
-            callbacks=[lightgbm.record_evaluation(record)],
-        )
-        return booster.predict(B, raw_score=True), record["valid_0"][metric.__name__]
-    if engine == "lightgbm":
-        model = lightgbm.LGBMClassifier(objective=made, n_estimators=rounds, verbosity=-1, n_jobs=1)
-        weights = None if w is None else [w]
-        model.fit(A, a, eval_X=(B,), eval_y=(b,), eval_sample_weight=weights, eval_metric=metric)
-        return model.predict(B, raw_score=True), model.evals_result_["valid_0"][metric.__name__]
-    if api == "native":
-        valid = xgboost.DMatrix(B, b, weight=w, nthread=1)
-        booster = xgboost.train(
-            {"nthread": 1, "disable_default_eval_metric": 1, "base_score": 0.0, **classes},
-            xgboost.DMatrix(A, a, nthread=1),
-            rounds,
-            obj=made,
-            custom_metric=metric,
-            evals=[(valid, "valid")],
-            evals_result=record,
-            verbose_eval=False,
-        )
-        return booster.predict(valid, output_margin=True), record["valid"][metric.__name__]
-    model = xgboost.XGBClassifier(objective=made, n_estimators=rounds, n_jobs=1, eval_metric=metric)
-    weights = None if w is None else [w]
-    model.fit(A, a, eval_set=[(B, b)], sample_weight_eval_set=weights, verbose=False)
-    seen = model.evals_result()["validation_0"][metric.__name__]
-    return model.predict(B, output_margin=True), seen
-
-
 @pytest.mark.parametrize("measure", ["mean_cost", "avoidable_cost"])
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", ["cost_logistic", "gll", "mc"])
@@ -315,9 +277,9 @@ def test_metric_in_training(name, engine, api, measure, data):
     )
     made = objective(name, cost_matrix=matrix, engine=engine)
     metric = cost_metric(name, rows, cost_matrix=matrix, measure=measure, engine=engine)
-    parts = X[:300], y[:300], X[300:], y[300:], w
-    scores, seen = watched(engine, api, made, metric, *parts, k=1 if k == 2 else k)
-    decisions = decide(scores, name, cost_matrix=matrix, costs=rows if name == "mc" else None)
+    parts = {"on": (X[300:], y[300:], w), "k": 1 if k == 2 else k}
+    scores, seen = run(engine, api, made, X[:300], y[:300], metric=metric, **parts)
+    decisions = decide(scores[-1], name, cost_matrix=matrix, costs=rows if name == "mc" else None)
     score = mean_cost if measure == "mean_cost" else avoidable_cost_score
     expected = score(y[300:], decisions, costs=rows, labels=np.arange(k), sample_weight=w)
     is_left = engine == "xgboost" and measure != "mean_cost"  # XGBoost minimises
@@ -330,21 +292,25 @@ def test_a_metric_with_costs_beside_an_objective_without(engine, api):
     """By the loss alone it would decide by the sign of scores that know no costs."""
     made, other = make_fraud(2000, random_state=0), make_fraud(2000, random_state=1)
     costs, name = per_row(fn=other.amount, fp=5), "cost_logistic"
-    parts = made.X, made.y, other.X, other.y
-    blind = objective(name, engine=engine)
+    blind, parts = objective(name, engine=engine), {"on": (other.X, other.y, None)}
+    caller = engine, api
     for given in ({"costs": costs}, {"cost_matrix": {"fn": 60, "fp": 5}}):
         metric = cost_metric(name, engine=engine, **given)
         with pytest.raises(ValueError, match=r"cost_metric\(objective, costs\)"):
-            watched(engine, api, blind, metric, *parts)
+            run(*caller, blind, made.X, made.y, metric=metric, **parts)
         metric = cost_metric(blind, engine=engine, measure="savings", **given)
-        scores, seen = watched(engine, api, blind, metric, *parts, rounds=ROUNDS)
-        known = costs if "costs" in given else np.broadcast_to([[0, 5], [60, 0]], (2000, 2, 2))
+        scores, seen = run(*caller, blind, made.X, made.y, metric=metric, rounds=ROUNDS, **parts)
+        scores, known = (
+            scores[-1],
+            costs if "costs" in given else np.broadcast_to([[0, 5], [60, 0]], (2000, 2, 2)),
+        )
         found = savings_score(other.y, decide(scores, blind, costs=known), costs=known)
         assert seen[-1] == pytest.approx(found if engine == "lightgbm" else 1 - found, abs=1e-5)
         assert found > savings_score(other.y, decide(scores, blind), costs=known) + 0.05
     # With costs in the training the name of the loss will do, and costs cannot count twice.
     priced = objective(name, per_row(fn=made.amount, fp=5), engine=engine)
-    watched(engine, api, priced, cost_metric(name, costs, engine=engine), *parts)
+    metric = cost_metric(name, costs, engine=engine)
+    run(*caller, priced, made.X, made.y, metric=metric, **parts)
     with pytest.raises(ValueError, match="the costs are in them"):
         decide(scores, priced, costs=costs)
 
@@ -448,21 +414,11 @@ ALWAYS_2 = [[1, 1, 0], [1, 1, 0], [1, 1, 0]]
 
 
 @pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
-@pytest.mark.parametrize("name", BINARY)
-def test_free_errors_are_refused_when_the_objective_is_built(name):
-    """Not at the first round, and not when somebody asks for probabilities."""
-    for matrix, words in (
-        ({"fn": 1, "fp": 0}, "A false alarm costs 0 beyond .* class 1 is never .* small"),
-        ({"fn": 3, "tp": 3, "fp": 1}, "A miss costs 0 beyond .* class 0 is never a mistake"),
-    ):
-        with pytest.raises(ValueError, match=f"costs of objective must make both errors.*{words}"):
-            objective(name, cost_matrix=matrix)
-
-
-@pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
 @pytest.mark.parametrize(
     ("loss", "given", "words"),
     [
+        *((name, {"cost_matrix": FREE_ALARM}, "alarm costs 0 .* class 1 is") for name in BINARY),
+        ("cost_logistic", {"cost_matrix": {"fn": 3, "tp": 3, "fp": 1}}, "A miss .* class 0 is"),
         ("cost_logistic", {"costs": own(*[FREE_MISS] * 4)}, "A miss costs 0"),
         ("cost_logistic", {"costs": own(*[FREE_ALARM, SWAPPED] * 2)}, "alarm costs 0"),
         ("gll", {"cost_matrix": ALWAYS_2}, "decision 2 is the cheapest whatever the truth"),
@@ -471,8 +427,10 @@ def test_free_errors_are_refused_when_the_objective_is_built(name):
     ],
 )
 def test_costs_that_leave_nothing_to_learn_are_refused(loss, given, words):
-    made = objective(loss, **given)
-    with pytest.raises(ValueError, match=f"{words}.*Check the (cost )?matrix"):
+    """Two classes are certain: a matrix for them is refused before the first round."""
+    with pytest.raises(ValueError, match=f"costs of objective .*{words}.*Check the (cost )?matrix"):
+        made = objective(loss, **given)
+        assert loss not in BINARY or "costs" in given
         made.derivatives(Y, S1 if loss in BINARY else S3)
 
 
