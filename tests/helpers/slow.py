@@ -41,7 +41,6 @@ SLOW = frozenset(
         "gbm/test_dask.py",
         "gbm/test_expected_costs.py::test_sums_are_what_a_population_pays",
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
-        "gbm/test_objectives.py::test_import_is_light",
         "gbm/test_parquet.py",
         "test_comparison.py::test_five_outsiders_on_a_file_in_under_ten_lines",
         "trust/test_parts.py",
