@@ -113,36 +113,34 @@ class GradientCSBClassifier(BoostingClassifier):
     objective: str | Factory = "asymboost"
     learning_rate: float = 1.0
 
-    def _named(self) -> NamedObjective | None:
-        """The row of the table, or None if the objective is a function."""
-        if callable(self.objective):
-            return None
-        if self.objective not in OBJECTIVES:
+    def _named(self) -> NamedObjective:
+        """The row of the table; for a function that of AdaCost, which has no link either."""
+        name = "adacost" if callable(self.objective) else self.objective
+        if name not in OBJECTIVES:
             raise ValueError(
                 f"The 'objective' parameter of {type(self).__name__} must be one of "
                 f"{sorted(OBJECTIVES)} or a function (y, c) -> (w0, a, b). Got "
                 f"{self.objective!r} instead."
             )
-        return OBJECTIVES[self.objective]
+        return OBJECTIVES[name]
 
     def _scheme(self, problem: Any, rng: Any = None) -> ExponentialDescent:
-        named = self._named()
-        if named is not None:
-            w0 = problem.initial_weights(self.init or named.init)
-            a, b = named.coefficients(problem.y, problem.c)
+        if callable(self.objective):
+            parts = self._own(self.objective, problem)
         else:
-            w0, a, b = self._own(problem)
-        return ExponentialDescent(w0, a, b, learning_rate=self.learning_rate)
+            named = self._named()
+            w0 = problem.initial_weights(self.init or named.init)
+            parts = w0, *named.coefficients(problem.y, problem.c)
+        return ExponentialDescent(*parts, learning_rate=self.learning_rate)
 
-    def _own(self, problem: BinaryProblem) -> tuple[Floats, Floats, Floats]:
+    def _own(self, objective: Factory, problem: BinaryProblem) -> tuple[Floats, Floats, Floats]:
         owner, n = type(self).__name__, problem.y.shape
         if self.init is not None:
             raise ValueError(
                 f"The 'init' parameter of {owner} must be None when 'objective' is a function: w0 "
                 f"are the initial weights. Got {self.init!r} instead."
             )
-        assert callable(self.objective)
-        parts = self.objective(problem.y.copy(), problem.c.copy())
+        parts = objective(problem.y.copy(), problem.c.copy())
         w0, a, b = (np.array(part, dtype=np.float64) for part in parts)
         are_fit = all(part.shape == n and np.isfinite(part).all() for part in (w0, a, b))
         if not (are_fit and (w0 >= 0).all() and (w0 * a).any()):
@@ -154,9 +152,7 @@ class GradientCSBClassifier(BoostingClassifier):
 
     @property
     def _link(self) -> BinaryLoss:  # type: ignore[override]
-        named = self._named()
-        return WeightedExponential() if named is None else named.link
+        return self._named().link
 
     def _link_costs(self) -> tuple[float, float]:
-        named = self._named()
-        return self._cost_pair if named is None else named.link_costs(*self._cost_pair)
+        return self._named().link_costs(*self._cost_pair)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from costboost._utils import COLUMNS, Constraint, integer
+from costboost._utils import Constraint, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 from costboost.boosting import Recipe
 from costboost.columns import TypedRows
@@ -117,7 +117,6 @@ class AdaMECClassifier(MinCostClassifier):
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "n_estimators": integer(1),
         "max_leaves": integer(2),
-        "columns": COLUMNS,
     }
 
     def __init__(

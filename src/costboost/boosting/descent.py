@@ -107,14 +107,11 @@ def _row_kinds(a: Floats, b: Floats) -> tuple[Ints, Floats] | None:
     # and the exponent a f + b of every cell.
     if len(np.unique(a[:1000])) > _MOST_KINDS:
         return None  # seen without sorting all rows
-    a_values, a_code = np.unique(a, return_inverse=True)
-    b_values, b_code = np.unique(b, return_inverse=True)
-    if len(a_values) * len(b_values) > _MOST_KINDS:
+    pairs, kind = np.unique(a + 1j * b, return_inverse=True)
+    if len(pairs) > _MOST_KINDS:
         return None
-    a_part = np.repeat(a_values, len(b_values))
-    b_part = np.tile(b_values, len(a_values))
-    exponents = np.column_stack([b_part - a_part, b_part + a_part]).ravel()
-    return 2 * (a_code * len(b_values) + b_code), exponents
+    exponents = np.column_stack([pairs.imag - pairs.real, pairs.imag + pairs.real]).ravel()
+    return 2 * kind, exponents
 
 
 class ExponentialDescent(Scheme):

@@ -108,10 +108,6 @@ class Watched:
 # -- The loop: aim, fit, step, move. Every algorithm of the library runs through it --------------
 
 
-# Called after every round: (round, vote, loss, cost of the watched rows) -> whether to end.
-Listener = Callable[[int, Any, "float | None", "float | None"], bool]
-
-
 @dataclass
 class History:
     """What the loop did."""
@@ -128,7 +124,8 @@ def boost(
     n_rounds: int,
     rng: np.random.RandomState,
     watched: Watched | None = None,
-    listener: Listener | None = None,
+    # Called after every round: (round, vote, loss, cost of the watched rows) -> whether to end.
+    listener: Callable[[int, Any, float | None, float | None], bool] | None = None,
 ) -> History:
     """Run ``scheme`` for at most ``n_rounds`` rounds."""
     # It ends early when nothing is left to fit, when a rule is no better than chance (the rule is

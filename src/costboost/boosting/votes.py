@@ -61,23 +61,17 @@ class BinaryProblem:
     @cached_property
     def mean_pair(self) -> tuple[float, float]:
         """The weighted mean cost of a miss and of a false alarm, both positive."""
-        if self.pair is not None:
-            C1, C2 = self.both
-            return float(C1), float(C2)
-        C1, C2 = cost_pair(_class_means(self.y, self.c, self.sample_weight))
+        means = _class_means(self.y, self.c, self.sample_weight)
+        C1, C2 = cost_pair(means) if self.pair is None else self.both
         return float(C1), float(C2)
 
     def initial_weights(self, init: Init) -> Floats:
         """The distribution of the first round: a choice of row weights times sample weights."""
-        s = self.sample_weight
+        w, positive = self.sample_weight, self.y > 0
         if init == "cost":
-            w = s * self.c
+            w = w * self.c
         elif init == "balanced":
-            positive = self.y > 0
-            totals = np.where(positive, s[positive].sum(), s[~positive].sum())
-            w = s / totals
-        else:
-            w = s.copy()
+            w = w / np.where(positive, w[positive].sum(), w[~positive].sum())
         return np.asarray(w / w.sum())
 
 

@@ -45,6 +45,14 @@ def _nlogn(x: float) -> float:
 
 
 @compiled(error_model="numpy")
+def _sum_nlogn(masses: Floats) -> float:
+    total = 0.0
+    for x in masses:
+        total += _nlogn(x)
+    return total
+
+
+@compiled(error_model="numpy")
 def _cut(
     values: Floats, rows: Ints, w: Floats, copies: Floats, y: Ints, total: float, least: float,
     known: Floats,
@@ -116,25 +124,13 @@ def _branch(
         x = values[row]
         if not np.isnan(x):
             bags[int(x), y[row]] += w[row]
-    n_large, weight, after, split = 0, 0.0, 0.0, 0.0
-    known = np.zeros(bags.shape[1])
-    for b in range(bags.shape[0]):
-        size = 0.0
-        for c in range(bags.shape[1]):
-            size += bags[b, c]
-            known[c] += bags[b, c]
-            after -= _nlogn(bags[b, c])
-        after += _nlogn(size)
-        split += _nlogn(size)
-        weight += size
-        n_large += size >= least - _SAME
-    if n_large < 2:
+    sizes, weight = bags.sum(axis=1), bags.sum()
+    if (sizes >= least - _SAME).sum() < 2:
         return -1.0, 0.0
-    before = _nlogn(weight)
-    for c in range(len(known)):
-        before -= _nlogn(known[c])
-    gain = (before - after) / total
-    split = (_nlogn(total) - split - _nlogn(total - weight)) / total
+    of_sizes = _sum_nlogn(sizes)
+    before = _nlogn(weight) - _sum_nlogn(bags.sum(axis=0))
+    gain = (before - of_sizes + _sum_nlogn(bags.ravel())) / total
+    split = (_nlogn(total) - of_sizes - _nlogn(total - weight)) / total
     if gain <= _SAME or split <= _SAME:
         return max(gain, 0.0), 0.0
     return gain, gain / split
@@ -150,27 +146,21 @@ def _best_split(
     d = len(X)
     gain, ratio, threshold = np.empty(d), np.zeros(d), np.zeros(d)
     known = np.empty(k)
-    # Columns of many categories, compared with all n rows, count in the average only if all are.
-    all_many, room = True, 1
-    for j in range(d):
-        all_many = all_many and sizes[j] > 0 and sizes[j] >= 0.3 * n - _SAME
-        room = max(room, sizes[j])
-    bags = np.empty((room, k))
-    mean, count = 0.0, 0
+    bags = np.empty((max(sizes.max(), 1), k))
     for j in range(d):
         if sizes[j] > 0:
             gain[j], ratio[j] = _branch(X[j], lines[0], w, y, total, least, bags[: sizes[j]])
         else:
             ordered = lines[place[j]]
             gain[j], ratio[j], threshold[j] = _cut(X[j], ordered, w, copies, y, total, least, known)
-        if gain[j] >= 0.0 and (all_many or sizes[j] < 0.3 * n - _SAME):
-            mean += gain[j]
-            count += 1
+    # Columns of many categories, compared with all n rows, count in the average only if all are.
+    is_many = sizes >= 0.3 * n - _SAME
+    counted = gain[(gain >= 0.0) & (~is_many | (is_many & (sizes > 0)).all())]
     best, largest = -1, 0.0
-    if count > 0:
-        mean /= count
+    if len(counted) > 0:
+        least_gain = max(counted.mean() - _GAIN_SLACK, 0.0)
         for j in range(d):
-            if gain[j] >= 0.0 and gain[j] >= mean - _GAIN_SLACK and ratio[j] > largest + _SAME:
+            if gain[j] >= least_gain and ratio[j] > largest + _SAME:
                 best, largest = j, ratio[j]
     return best, threshold[best] if best >= 0 else 0.0
 
@@ -684,7 +674,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _matrix(self, X: Any, known: Sequence[Column] | None, *, reset: bool) -> Floats:
         """The rows as numbers, checked."""
-        coded = X if known is None else _coded(X, known)
+        coded = X
+        if known is not None:
+            if not has_columns(X):
+                raise ValueError(f"X must be a data frame, as in fit; got {type(X).__name__}.")
+            table = RawTable(X)
+            # Of a category its place among the known ones, NaN if it is new.
+            coded = np.column_stack([column.values(table[column.name]) for column in known])
         matrix: Floats = check_array(
             coded, dtype=np.float64, ensure_all_finite="allow-nan", estimator=self
         )
@@ -763,15 +759,6 @@ def _read_columns(X: Any, owner: str) -> list[Column]:
         kind = "category" if raw.kind in ("category", "text") else "number"
         found.append(Column(name, kind, categories=tuple(texts)))
     return found
-
-
-def _coded(X: Any, columns: Sequence[Column]) -> Floats:
-    """A frame as numbers: of a category its place among the known ones, NaN if it is new."""
-    if not has_columns(X):
-        raise ValueError(f"X must be a data frame, as in fit; got {type(X).__name__}.")
-    table = RawTable(X)
-    values = [column.values(table[column.name]) for column in columns]
-    return np.column_stack(values).astype(np.float64)
 
 
 # -- weak learners --------------------------------------------------------------------------------

@@ -133,19 +133,19 @@ class Stump(_Steps):
         sums = self._binned.histograms(aim)
         # Right sides are summed from the right: a difference of totals would leave rounding
         # noise where a side is empty of a class.
-        left = tuple(np.cumsum(s, axis=1)[self._candidate] for s in sums)
-        right = tuple(_sum_above(s)[self._candidate] for s in sums)
+        feature, last = self._candidate
+        left = tuple(np.cumsum(s, axis=1)[feature, last] for s in sums)
+        right = tuple(np.cumsum(s[:, ::-1], axis=1)[:, ::-1][feature, last + 1] for s in sums)
         loss, left_output, right_output = aim.criterion.stump(
             (left[0], left[1]), (right[0], right[1])
         )
         best = _first_of_least(loss)
-        feature, last = int(self._candidate[0][best]), int(self._candidate[1][best])
+        j, b = int(feature[best]), int(last[best])
         left_value, right_value = float(left_output[best]), float(right_output[best])
-        edge = self._binned.edges[feature][last : last + 1]
-        rule = StepRule(feature, edge, np.array([left_value, right_value, right_value]))
-        on_left = np.arange(self._binned.n_bins) <= last
-        outputs = np.where(on_left, left_value, right_value)
-        return Fitted(rule, outputs[self._binned.bins[feature]])
+        edge = self._binned.edges[j][b : b + 1]
+        rule = StepRule(j, edge, np.array([left_value, right_value, right_value]))
+        outputs = np.where(np.arange(self._binned.n_bins) <= b, left_value, right_value)
+        return Fitted(rule, outputs[self._binned.bins[j]])
 
 
 @dataclass
@@ -178,13 +178,6 @@ class Histogram(_Steps):
         used = slice(len(edges) + 2)
         outputs = aim.criterion.values(first[best, used], second[best, used])
         return Fitted(StepRule(best, edges, outputs), outputs[self._binned.bins[best]])
-
-
-def _sum_above(sums: Floats) -> Floats:
-    """For every bin, the sum of the bins above it."""
-    above = np.zeros_like(sums)
-    above[:, :-1] = np.cumsum(sums[:, :0:-1], axis=1)[:, ::-1]
-    return above
 
 
 def _first_of_least(loss: Floats) -> int:

@@ -26,8 +26,6 @@ from costboost.learners.base import (
 )
 from costboost.trees import Trees, from_lightgbm
 
-__all__ = ["Tree", "TreeEnsemble", "TreeRule"]
-
 
 @dataclass
 class Tree(Learner):
