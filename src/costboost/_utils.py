@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,9 @@ class Constraint(NamedTuple):
 
     words: str
     holds: Callable[[Any], bool]
+
+
+Rules: TypeAlias = Mapping[str, Constraint]
 
 
 def invalid(name: str, owner: str, problem: str) -> ValueError:

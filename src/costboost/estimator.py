@@ -29,14 +29,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import check_classes, checked_labels
 from costboost.columns.columns import Columns, Seen, TypedRows, look
-from costboost.columns.raw import (
-    RawTable,
-    are_numbers,
-    as_csr,
-    check_table,
-    has_columns,
-    is_sparse,
-)
+from costboost.columns.raw import RawTable, are_numbers, as_csr, check_table, has_columns, is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import (
     Reader,
@@ -143,6 +136,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
     def _learner(self) -> Any:
         """What learns from X: it accepts missing values, categories and sparse rows, or not."""
         return _ALL
+
+    def __sklearn_tags__(self) -> Any:
+        tags, learner = super().__sklearn_tags__(), self._learner()
+        tags.input_tags.allow_nan = learner.accepts_missing
+        tags.input_tags.sparse = learner.accepts_sparse
+        return tags
 
     def _read_training(self, X: Any, y: Any) -> tuple[AnyArray, AnyArray, Ints]:
         """The rows as a float matrix, the labels, and their places in ``classes_``."""
@@ -900,12 +899,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
         return save(self, path)
 
-    def to_onnx(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        costs: bool = False,
-    ) -> Any:
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, costs: bool = False) -> Any:
         """Write the fitted classifier as an ONNX graph, for other runtimes.
 
         `CostBoostClassifier` and algorithms for two classes with trees can be written; others

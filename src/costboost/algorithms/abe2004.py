@@ -60,7 +60,7 @@ class GBSEClassifier(BoostingClassifier):
     max_leaves: int = 16
 
     def _scheme(self, problem: Any, rng: Any = None) -> PNormAveraging:
-        return PNormAveraging(problem, 1.0, pairing=_gbse_pairs, shape=stochastic)
+        return PNormAveraging(problem, 1.0, _gbse_pairs, stochastic)
 
 
 class DSEClassifier(BoostingClassifier):

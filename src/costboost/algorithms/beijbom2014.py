@@ -6,13 +6,12 @@ cost-sensitive multiclass boosting", ICML 2014.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import Constraint, one_of
+from costboost._utils import Rules, one_of
 from costboost.boosting import BoostingClassifier, Recipe
 from costboost.boosting.multiclass import CoordinateDescent
 from costboost.learners import Learner, Rows
@@ -114,7 +113,7 @@ class MCBoostClassifier(BoostingClassifier):
     )
     _default_estimator = "line"
     _is_binary = False
-    _rules: ClassVar[Mapping[str, Constraint]] = {"decision": one_of("argmax", "bayes")}
+    _rules: ClassVar[Rules] = {"decision": one_of("argmax", "bayes")}
 
     loss: str | MulticlassLoss = "gll"
     decision: Literal["argmax", "bayes"] = "argmax"

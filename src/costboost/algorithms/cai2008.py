@@ -125,6 +125,7 @@ class GradientCSBClassifier(BoostingClassifier):
         return OBJECTIVES[name]
 
     def _scheme(self, problem: Any, rng: Any = None) -> ExponentialDescent:
+        parts: tuple[Any, Any, Any]
         if callable(self.objective):
             parts = self._own(self.objective, problem)
         else:

@@ -7,12 +7,10 @@ u = h(x, y*) - h(x, y) in place of y·h(x).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import Constraint, one_of
+from costboost._utils import Rules, one_of
 from costboost.algorithms.fan1999 import AdaCostClassifier
 from costboost.algorithms.ting2000 import csb_factor
 from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
@@ -22,7 +20,7 @@ from costboost.boosting.votes import margins
 __all__ = ["AdaBoostM2Classifier", "AdaCostM2Classifier", "CSB2M2Classifier"]
 
 
-_INIT: Mapping[str, Constraint] = {"init": one_of(None, "cost", "uniform")}
+_INIT: Rules = {"init": one_of(None, "cost", "uniform")}
 
 
 def _m2_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:

@@ -6,11 +6,10 @@ KDD 2008, doi:10.1145/1401890.1401953.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from costboost._typing import Bools, Floats
-from costboost._utils import Constraint, number, one_of
+from costboost._utils import Constraint, Rules, number, one_of
 from costboost.boosting import BoostingClassifier, Recipe
 from costboost.boosting.multiclass import Pairing, PNormAveraging, pseudo_loss_pairs
 from costboost.learners import Learner
@@ -116,7 +115,7 @@ class LpCSBClassifier(BoostingClassifier):
     )
     _is_binary = False
     _needs_classes_as_decisions = False
-    _rules: ClassVar[Mapping[str, Constraint]] = {
+    _rules: ClassVar[Rules] = {
         "p": number(1),
         "variant": one_of("relational", "adjusted", "direct"),
         "step": one_of("harmonic", "bound"),
@@ -136,16 +135,9 @@ class LpCSBClassifier(BoostingClassifier):
         return class_learner(super()._learner(), owner, of_costs=True)
 
     def _scheme(self, problem: Any, rng: Any = None) -> PNormAveraging:
-        pairing, shape = VARIANTS[self.variant]
+        parts = VARIANTS[self.variant]
         resample = self.p == 1 if self.resample == "auto" else bool(self.resample)
-        return PNormAveraging(
-            problem,
-            float(self.p),
-            pairing=pairing,
-            shape=shape,
-            step=self.step,
-            rng=rng if resample else None,
-        )
+        return PNormAveraging(problem, float(self.p), *parts, self.step, rng if resample else None)
 
 
 class AverageCostClassifier(BoostingClassifier):
@@ -185,4 +177,4 @@ class AverageCostClassifier(BoostingClassifier):
     max_leaves: int = 16
 
     def _scheme(self, problem: Any, rng: Any = None) -> PNormAveraging:
-        return PNormAveraging(problem, 1.0, pairing=adjusted_pairs, shape=stochastic, rng=rng)
+        return PNormAveraging(problem, 1.0, adjusted_pairs, stochastic, rng=rng)

@@ -6,12 +6,11 @@ Machine Intelligence 33(2), 2011, 294-309, doi:10.1109/TPAMI.2010.71 (technical 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from costboost._utils import Constraint, one_of
+from costboost._utils import Rules, one_of
 from costboost.boosting import BoostingClassifier, Init, Recipe
 from costboost.boosting.descent import ExponentialDescent, NewtonDescent
 from costboost.learners.base import JointVotes, LogRatio
@@ -220,7 +219,7 @@ class CSLogitBoostClassifier(BoostingClassifier):
     _default_estimator = "line"
     _default_init = "uniform"
     _link = CostLogistic()
-    _rules: ClassVar[Mapping[str, Constraint]] = {"weighting": one_of("boundary", "newton")}
+    _rules: ClassVar[Rules] = {"weighting": one_of("boundary", "newton")}
 
     init: Init | None = None
     weighting: Literal["boundary", "newton"] = "boundary"

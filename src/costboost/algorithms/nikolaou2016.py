@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from costboost._utils import Constraint, integer
+from costboost._utils import Rules, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 from costboost.boosting import Recipe
 from costboost.columns import TypedRows
@@ -114,7 +114,7 @@ class AdaMECClassifier(MinCostClassifier):
     _recipe = Recipe(
         "AdaBoost, calibrated, then the cheapest decision", "Nikolaou et al. 2016", link="yes"
     )
-    _rules: ClassVar[Mapping[str, Constraint]] = {
+    _rules: ClassVar[Rules] = {
         "n_estimators": integer(1),
         "max_leaves": integer(2),
     }

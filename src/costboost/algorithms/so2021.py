@@ -7,14 +7,13 @@ driving behavior based on telematics", ASTIN Bulletin 51(3), 2021, 719-751.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
 from costboost._typing import Floats
-from costboost._utils import Constraint, one_of
+from costboost._utils import Rules, one_of
 from costboost.boosting import BoostingClassifier, Init, Recipe, VoteRule
 from costboost.boosting.multiclass import ClassVotes
 from costboost.boosting.votes import two_valued
@@ -84,7 +83,7 @@ class SAMMEC2Classifier(BoostingClassifier):
     _scheme_type = ClassVotes  # its vote is twice AdaBoost's, and ln(k - 1)
     _rule = VoteRule(factor=lambda c, wrong, alpha: c * two_valued(wrong, math.exp(-alpha), 1.0))
     _default_init = "uniform"
-    _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
+    _rules: ClassVar[Rules] = {"init": one_of(None, "cost", "uniform")}
 
     init: Init | None = None
 

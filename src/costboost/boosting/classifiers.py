@@ -30,7 +30,7 @@ from costboost._utils import (
     LEARNING_RATE,
     N_JOBS,
     VERBOSE,
-    Constraint,
+    Rules,
     check_parameters,
     check_weights,
     fit_at_once,
@@ -168,7 +168,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     # initial weights alone; else the score always has them inside.
     _link: ClassVar[BinaryLoss] = WeightedExponential()
     _costs_by_init: ClassVar[bool] = False
-    _rules: ClassVar[Mapping[str, Constraint]] = {
+    _rules: ClassVar[Rules] = {
         "n_estimators": integer(1),
         "max_leaves": integer(2),
         "early_stopping": BOOLEAN,
@@ -248,13 +248,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         return fit_at_once(self, X, y, sample_weight, costs, eval_set, listeners)
 
     def _fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        costs: Any,
-        eval_set: Any,
-        callbacks: list[Callback],
+        self, X: Any, y: Any, sample_weight: Any, costs: Any, eval_set: Any, callbacks: Any
     ) -> None:
         check_parameters(self)
         if self._draw and (self.early_stopping or eval_set is not None or callbacks):
@@ -287,7 +281,8 @@ class BoostingClassifier(CostSensitiveClassifier):
             watched = self._watched(matrix[held], known.take(held), weights[held])
 
         def listener(number: int, vote: Any, loss: float | None, cost: float | None) -> bool:
-            if shown and number % (1 if shown > 1 else max(1, self.n_estimators // 10)) == 0:
+            every = 1 if self.verbose > 1 else max(1, self.n_estimators // 10)
+            if self.verbose and number % every == 0:
                 of_loss = "" if loss is None else f" loss {loss:.4g}"
                 print(f"{owner} round {number}/{self.n_estimators}: vote {vote:.3g}{of_loss}")
             found: Any = {"train_loss": loss, f"{name.removesuffix('_set')}_cost": cost}
@@ -295,7 +290,6 @@ class BoostingClassifier(CostSensitiveClassifier):
 
         problem = self._problem(known.in_range(used).take(used), weights[used])
         rows = matrix if used.all() else matrix[used]
-        shown = 0 if self._draw else int(self.verbose)  # joblib shows how far samples are
         F, stop = self._run(problem, rows, rng, watched, listener)
         if self.n_iter_:
             self._warn_if_collapsed(self._decide(F), stacklevel=5)
@@ -604,9 +598,6 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learner = self._learner()
-        tags.input_tags.allow_nan = learner.accepts_missing
-        tags.input_tags.sparse = learner.accepts_sparse
         tags.classifier_tags.multi_class = not self._is_binary
         return tags
 

@@ -82,27 +82,26 @@ class Scheme(ABC):
 # -- Rows that are watched: what the decisions cost on them, round by round -----------------------
 
 
+@dataclass
 class Watched:
     """Rows that no rule is fitted to: what the decisions cost on them, round by round."""
 
-    F: Floats  # their scores
-
-    def __init__(self, X: AnyArray, cost: Callable[[Floats], float], patience: int | None) -> None:
-        self.X = X
-        self._cost = cost  # of the decisions by these scores
-        self._patience = patience  # None: all rounds are run and kept
-        self.costs: list[float] = []  # after each round
-        self.n_best: int | None = None  # rules of the best round, the first of several
+    X: AnyArray
+    cost: Callable[[Floats], float]  # of the decisions by these scores
+    patience: int | None  # None: all rounds are run and kept
+    F: Floats = field(init=False)  # their scores
+    costs: list[float] = field(default_factory=list)  # after each round
+    n_best: int | None = None  # rules of the best round, the first of several
 
     def end_round(self, n_rules: int) -> bool:
         """What the decisions cost now; whether they have not become cheaper for too long."""
-        self.costs.append(self._cost(self.F))
-        if self._patience is None:
+        self.costs.append(self.cost(self.F))
+        if self.patience is None:
             return False
         waited = len(self.costs) - 1 - int(np.argmin(self.costs))
         if waited == 0:
             self.n_best = n_rules
-        return waited >= self._patience
+        return waited >= self.patience
 
 
 # -- The loop: aim, fit, step, move. Every algorithm of the library runs through it --------------

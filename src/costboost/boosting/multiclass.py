@@ -60,7 +60,6 @@ class PNormAveraging(Scheme):
         self,
         problem: MulticlassProblem,
         p: float,
-        *,
         pairing: Pairing | None,
         shape: Shape | None,
         step: Literal["harmonic", "bound"] = "harmonic",

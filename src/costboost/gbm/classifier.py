@@ -826,9 +826,3 @@ class CostBoostClassifier(CostSensitiveClassifier):
         The calibrated score is `temperature_` times the raw one.
         """
         return self._first_head.merged()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,6 +16,7 @@ from costboost._numba import compiled
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
     Constraint,
+    Rules,
     check_parameters,
     check_weights,
     checked_labels,
@@ -628,7 +629,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (5, 9)
     """
 
-    _rules: ClassVar[Mapping[str, Constraint]] = {
+    _rules: ClassVar[Rules] = {
         "min_samples_leaf": number(0),
         "confidence": Constraint(
             "a number above 0 and at most 0.5", lambda v: is_real(v) and 0 < v <= 0.5

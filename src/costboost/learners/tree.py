@@ -70,7 +70,6 @@ class Tree(Learner):
             "num_leaves": self.max_leaves,
             "max_bin": self.max_bins,
             "learning_rate": 1.0,
-            "lambda_l2": 0.0,
             "min_data_in_leaf": self.min_rows,
             "min_data_in_bin": 1,
             # With 0, LightGBM aborts once the weights are skewed: it guesses counts from Hessians.
@@ -80,7 +79,6 @@ class Tree(Learner):
             "cat_smooth": 1.0,
             "min_data_per_group": 1,
             "feature_pre_filter": False,
-            "boost_from_average": False,
             "num_threads": rows.n_threads,
             "force_col_wise": True,
             "deterministic": True,

@@ -27,7 +27,7 @@ from costboost._utils import (
     COLUMNS,
     FOLDS,
     N_JOBS,
-    Constraint,
+    Rules,
     check_parameters,
     check_weights,
     checked_labels,
@@ -133,7 +133,7 @@ class MinCostClassifier(CostSensitiveClassifier):
     array([1, 0])
     """
 
-    _rules: ClassVar[Mapping[str, Constraint]] = {
+    _rules: ClassVar[Rules] = {
         "calibration": one_of(None, "sigmoid", "isotonic"),
         "cv": FOLDS,
         "ensemble": BOOLEAN,

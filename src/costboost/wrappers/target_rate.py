@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -15,12 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import (
-    StratifiedKFold,
-    check_cv,
-    cross_val_predict,
-    train_test_split,
-)
+from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict, train_test_split
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -28,7 +22,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
     FOLDS,
     N_JOBS,
-    Constraint,
+    Rules,
     check_parameters,
     check_weights,
     fit_at_once,
@@ -39,12 +33,7 @@ from costboost._utils import (
 from costboost.costs.forms import positive_code
 from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
-from costboost.wrappers.min_cost import (
-    check_features,
-    check_rows,
-    hand_on_weights,
-    limit_folds,
-)
+from costboost.wrappers.min_cost import check_features, check_rows, hand_on_weights, limit_folds
 
 # The search spans this many decades of the cost ratio either side of its centre.
 _DECADES = 4.0
@@ -166,7 +155,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     True
     """
 
-    _rules: ClassVar[Mapping[str, Constraint]] = {
+    _rules: ClassVar[Rules] = {
         "detection_rate": share(optional=True),
         "false_alarm_rate": share(optional=True),
         "delta": share(optional=True),
