@@ -254,14 +254,11 @@ class Kept:
         """One number, or NaN; the place is (dataset, algorithm, setting, metric)."""
         return float(self._known.get((*place, statistic), (nan,))[0])
 
-    def half(self, *place: str, test_to_train: float = 0.0) -> float:
-        """Half of the interval of a mean, from its standard deviation."""
-        sd, n = self._known.get((*place, "sd"), (nan, 0))
-        return t_half(sd, int(n), test_to_train) if isfinite(sd) else inf
-
     def interval(self, *place: str, test_to_train: float = 0.0) -> tuple[float, float]:
-        """A mean, and half of its interval."""
-        return self.value(*place), self.half(*place, test_to_train=test_to_train)
+        """A mean, and half of its interval, from its standard deviation."""
+        sd, n = self._known.get((*place, "sd"), (nan, 0))
+        half = t_half(sd, int(n), test_to_train) if isfinite(sd) else inf
+        return self.value(*place), half
 
     def gap(
         self, ours: str, rival: str, dataset: str, setting: str, metric: str

@@ -220,12 +220,11 @@ class Witness:
 class Verdict:
     """The outcome of a search for a counterexample; true where none was found."""
 
-    holds: bool
     witness: Witness | None
     tried: int
 
     def __bool__(self) -> bool:
-        return self.holds
+        return self.witness is None
 
     def __str__(self) -> str:
         if self.witness is None:
@@ -261,11 +260,11 @@ def _always_less(reading: Reading, z: Ints, C: Floats, right: Floats, other: Flo
     value, rival = reading.value(z, right, C), reading.value(z, other, C)
     broken = np.flatnonzero(~(value < rival))
     if broken.size == 0:
-        return Verdict(True, None, len(z))
+        return Verdict(None, len(z))
     i = int(broken[0])
     truth = np.eye(right.shape[1])[z[i]]
     witness = Witness(truth, C[i], right[i], float(value[i]), other[i], float(rival[i]))
-    return Verdict(False, witness, i + 1)
+    return Verdict(witness, i + 1)
 
 
 def is_calibrated(loss: Loss, n_classes: int | None = None, *, costs: Kind = "any") -> Verdict:
@@ -293,8 +292,8 @@ def is_calibrated(loss: Loss, n_classes: int | None = None, *, costs: Kind = "an
     for i in np.flatnonzero(_lead(S, problem.bayes) < 1e-4):
         witness = problem.rows(np.array([i])).counterexample(S[i])
         if witness is not None:
-            return Verdict(False, witness, int(i) + 1)
-    return Verdict(True, None, len(S))
+            return Verdict(witness, int(i) + 1)
+    return Verdict(None, len(S))
 
 
 def is_fisher_consistent(loss: Loss, n_classes: int | None = None) -> Verdict:

@@ -596,6 +596,7 @@ class Figure3(Item):
     paper = "masnadi2007"
     name = "figure3"
     title = "Zero crossing by round with the best training cost, two Gaussians"
+    many_rounds = True
     minutes = 1.0
     notes = (
         "10,000 rows per class, 50 rounds, C2 = 1. For every algorithm the training cost is "

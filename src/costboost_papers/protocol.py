@@ -127,7 +127,7 @@ def g_mean(truth: Any, decided: Any) -> float:
 
 
 def binary_metrics(
-    truth: AnyArray, decided: AnyArray, scores: AnyArray | None, C1: float
+    truth: AnyArray, decided: AnyArray, scores: AnyArray, C1: float
 ) -> dict[str, float]:
     """Metrics of 0/1 decisions: a miss costs C1, a false alarm 1."""
     truth, decided = np.asarray(truth), np.asarray(decided)
@@ -135,7 +135,7 @@ def binary_metrics(
         truth, decided, average="binary", zero_division=0.0
     )
     cost = float(total_cost(truth, decided, cost_matrix={"fn": C1, "fp": 1.0}))
-    metrics = {
+    return {
         "cost": cost,
         "mean cost": cost / len(truth),
         "fn": float(((truth == 1) & (decided == 0)).sum()),
@@ -146,10 +146,8 @@ def binary_metrics(
         "recall": float(recall),
         "f": float(f),
         "g-mean": g_mean(truth, decided),  # √(TPR·TNR)
+        "auc": float(roc_auc_score(truth, scores)),
     }
-    if scores is not None:
-        metrics["auc"] = float(roc_auc_score(truth, scores))
-    return metrics
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -155,18 +156,13 @@ class Store:
         """The splits with all methods done; ``over_sets``, of settings with one for every set."""
         rows = self.rows_of(tasks)
         done = set(_tasks(rows))
-        torn = {(task.dataset, task.setting, task.split) for task in tasks if task not in done}
-        whole = {(task.dataset, task.setting, task.split) for task in tasks} - torn
+        split = attrgetter("dataset", "setting", "split")
+        whole = set(map(split, tasks)) - {split(task) for task in tasks if task not in done}
         have = {(dataset, setting) for dataset, setting, _ in whole}
         lacking = (task for task in tasks if (task.dataset, task.setting) not in have)
         short = {task.setting for task in lacking} if over_sets else set()
-        return _chosen(
-            rows,
-            [
-                (task.dataset, task.setting, task.split) in whole and task.setting not in short
-                for task in _tasks(rows)
-            ],
-        )
+        kept = [split(task) in whole and task.setting not in short for task in _tasks(rows)]
+        return _chosen(rows, kept)
 
     def done(self) -> set[Task]:
         """The tasks whose rows are all there."""
@@ -232,7 +228,6 @@ class Outcome(NamedTuple):
 class Tally:
     """What became of the tasks of an item."""
 
-    planned: int
     found: int  # done by an earlier run
     done: int = 0
     seconds: float = 0.0  # computing, summed over processes
@@ -257,7 +252,7 @@ def run_item(
     todo = _prepared(item, tasks, store)
     if todo:
         _write_provenance(store, tasks)
-    tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
+    tally = Tally(found=len(tasks) - len(todo))
     progress(tally.found, f"{item.paper} {item.name}")
     for outcome in _outcomes(item, todo, options.mode, n_jobs):
         tally.seconds += outcome.seconds
