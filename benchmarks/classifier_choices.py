@@ -27,7 +27,7 @@ from costboost.columns import Columns
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
 from costboost.datasets import load
-from costboost.gbm.models import ProbabilityTarget, best_factor
+from costboost.gbm.models import Target, best_factor
 from costboost.gbm.rows import MemoryRows, PricedRows, make_folds
 from costboost.gbm.train import Rounds, candidate
 from costboost.metrics import avoidable_cost_score
@@ -117,12 +117,11 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
     rows = PricedRows(X[train], known, np.ones(len(train)))
     parts, seeds = make_folds(rows, rows.weights, model)
     table = MemoryRows(rows, columns, parts, seeds, "", has_row_costs=False)
-    target = ProbabilityTarget(table.totals)
+    target = Target(table.totals)
     boosters, curves = [], []
     for number, part in enumerate(parts):
-        rounds = Rounds(ROUNDS, 0, number, 1, target, {})
-        kind = candidate(model, target.n_scores)
-        booster, _ = table.fit(kind, target, number, rounds)
+        kind = candidate(model, target)
+        booster, _ = table.fit(kind, target, number, Rounds(kind, number, 1, {}))
         boosters.append(booster.booster)
         stages = enumerate(booster.staged_scores(X[train][part[1]]), 1)
         curves.append({t: scores.copy() for t, scores in stages if t % EVERY == 0})

@@ -27,7 +27,7 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
-from costboost.gbm.models import ProbabilityTarget, best_factor
+from costboost.gbm.models import Target, best_factor
 from costboost.gbm.train import Rounds, blend, candidates_for, mixed
 from costboost.metrics import avoidable_cost_score
 
@@ -61,7 +61,7 @@ def keep(data: str, seed: int) -> None:
     model = CostBoostClassifier(effort="high", ensemble=FOLDS, n_jobs=1, random_state=seed)
     table = model._read_rows(split.X_train, split.y_train)
     n, X_test = len(table.rows), model._read(split.X_test)
-    target = ProbabilityTarget(table.totals)
+    target = Target(table.totals)
     for kind in candidates_for(model, target, table):
         path = KEPT / f"{data}-{seed}-{kind.name}.npz"
         if path.exists():
@@ -70,9 +70,7 @@ def keep(data: str, seed: int) -> None:
         held, test = np.zeros((n, *shape)), np.zeros((len(X_test), *shape))
         start = time.process_time()
         for i, (_, held_out) in enumerate(table.folds):
-            rounds = Rounds(
-                model.n_estimators, model.patience, seed + i, 1, target, table.watched(i)
-            )
+            rounds = Rounds(kind, seed + i, 1, table.watched(i))
             trained, held[held_out] = table.fit(kind, target, i, rounds)
             test += trained.scores(X_test) / FOLDS
         seconds = time.process_time() - start

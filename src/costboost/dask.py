@@ -701,7 +701,7 @@ class DaskSource(StreamedRows):
             needed |= set(watched.worker_map)
             options = {
                 "evals": [(watched, "held_out")],
-                "early_stopping_rounds": rounds.patience,
+                "early_stopping_rounds": kind.patience,
                 "custom_metric": partial(mean_loss, target),
             }
         if not target.is_log_loss:
@@ -710,7 +710,7 @@ class DaskSource(StreamedRows):
             self.cluster.client,
             parameters_for(kind, target, rounds),
             data,
-            num_boost_round=rounds.n_rounds,
+            num_boost_round=kind.n_rounds,
             verbose_eval=self.model.verbose > 1,
             **options,
         )

@@ -20,14 +20,13 @@ from costboost.datasets import make_fraud
 from costboost.gbm import network as networks
 from costboost.gbm import rows as gbm_rows
 from costboost.gbm import train
-from costboost.gbm.models import ProbabilityTarget
+from costboost.gbm.models import Target
 from costboost.gbm.network import Design, NetworkModel, row_products
 from costboost.gbm.train import (
     Estimate,
     Member,
     Members,
     Rounds,
-    Training,
     blend,
     candidate,
     candidates_for,
@@ -88,10 +87,8 @@ def test_blend_drops_members_that_hardly_pay():
 # --- which kinds --------------------------------------------------------------------------------
 
 
-def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, is_sparse=False, **options):
-    rows = SimpleNamespace(
-        owner="", n_inputs=inputs, is_sparse=is_sparse, totals=SimpleNamespace(rows=n), columns=()
-    )
+def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, **options):
+    rows = SimpleNamespace(owner="", n_inputs=inputs, totals=SimpleNamespace(rows=n), columns=())
     rows.seeds = [0] * (1 if options.get("ensemble") == 1 else 5)
     target = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)
     return candidates_for(CostBoostClassifier(**options), target, rows)
@@ -118,7 +115,7 @@ def test_kinds_by_effort_engine_and_size():
     ("kind", "table", "effort", "is_tried"),
     [
         *(("network", table, effort, False) for effort in ("balanced", "high")
-          for table in ({"inputs": 501}, {"is_sparse": True}, {"is_log_loss": False})),
+          for table in ({"inputs": 501}, {"inputs": np.inf}, {"is_log_loss": False})),
         ("network", {"n": 20_001, "inputs": 50}, "balanced", False),
         ("network", {"n": 20_001, "inputs": 50}, "high", True),
         ("network", {"n": 30_001, "inputs": 100}, "high", False),
@@ -263,11 +260,10 @@ def test_race_asks_for_a_share_of_the_loss_by_effort_and_rows(effort, more_rows,
 
     factors = np.linspace(-0.2, 0.2, 101)
     second = saved(min(factors, key=lambda f: abs(saved(f)[0] - max(gain, 0.0))))[1]
-    usual = [candidate(model, 1) for _ in (1, 2)]
+    usual = [candidate(model, Target(rows.totals)) for _ in (1, 2)]
     for kind, scores in zip(usual, (first, -first if gain < 0 else second), strict=True):
         kind.models, kind.scores = [None], [scores]
-    training = Training(rows, model, ProbabilityTarget(rows.totals), None, np.inf, (), 0, 1)
-    training._drop(usual, [kind.scores[0] for kind in usual], more_rows)
+    train._drop(usual, rows, more_rows)
     assert [bool(kind.models) for kind in usual] == [True, is_kept]
 
 
@@ -325,14 +321,12 @@ def trained(name, X, y, train, held_out=None, *, categorical=None, seed=0):
     frame.columns = [f"x{j}" for j in range(X.shape[1])]
     for j in categorical or ():
         frame[f"x{j}"] = pd.Categorical(frame[f"x{j}"])
-    model = CostBoostClassifier(ensemble=2, n_jobs=1)
+    model = CostBoostClassifier(ensemble=2, n_jobs=1, n_estimators=10, patience=5)
     rows = model._read_rows(frame, y)
     rows.folds, rows.seeds = [(np.asarray(train), held_out)], [seed]
-    target = ProbabilityTarget(rows.totals)
     watched = {} if held_out is None else rows.watched(0)
-    rounds = Rounds(10, 5, seed, 1, target, watched)
-    kind = candidate(model, target.n_scores, engine=name)
-    return rows.fit(kind, target, 0, rounds)
+    kind = candidate(model, Target(rows.totals), engine=name)
+    return rows.fit(kind, kind.target, 0, Rounds(kind, seed, 1, watched))
 
 
 def mixed_table(k=2, n=200):
@@ -385,9 +379,9 @@ def test_models_of_folds_become_one(name, k):
     expected = np.mean([model.scores(X) for model in models], axis=0)
     model = CostBoostClassifier(ensemble=2, refit=True)
     rows = model._read_rows(X, y)
-    target, kind = ProbabilityTarget(rows.totals), candidate(model, k, engine=name)
+    kind = candidate(model, Target(rows.totals), engine=name)
     kind.models = models
-    Training(rows, model, target, None, np.inf, (), 0, 1)._refit([kind])
+    train._refit([kind], rows, np.inf)
     (one,) = kind.models
     np.testing.assert_allclose(one.scores(X), expected, atol=1e-9)
 

@@ -16,9 +16,9 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs, per_row
 from costboost.gbm import Round, StopBoosting
-from costboost.gbm.models import ProbabilityTarget
+from costboost.gbm.models import Target
 from costboost.gbm.rows import PricedRows, Totals
-from costboost.gbm.train import Rounds
+from costboost.gbm.train import Rounds, candidate
 from costboost.metrics import total_cost
 from data import row_costs, rows
 
@@ -85,7 +85,8 @@ def test_training_rows_change_no_booster():
 
 def test_of_rounds_of_equal_loss_the_first_is_kept():
     rows = PricedRows(None, Costs([0, 1], 1 - np.eye(2), codes=[0, 1]), np.ones(2))
-    rounds = Rounds(9, 3, 0, 1, ProbabilityTarget(Totals.of(rows)), {"held_out": rows})
+    kind = candidate(make(n_estimators=9, patience=3), Target(Totals.of(rows)))
+    rounds = Rounds(kind, 0, 1, {"held_out": rows})
     ends = []
     for _ in range(4):
         rounds.see("held_out", np.zeros(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import catboost
@@ -23,18 +24,17 @@ _FASTER = 2.0
 _MOST_DEPTH = 16
 
 
-def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
-) -> TreeModel:
+def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
     """Train one booster: trees have the smallest depth with `max_leaves`."""
+    kind = rounds.kind
     if not target.is_log_loss:
         raise ValueError(
             "engine='catboost' trains log loss only. A loss of the library, or more than two "
             "decisions whose costs are unknown when deciding, need engine='lightgbm'."
         )
     if len(np.unique(target.labels)) < 2:  # CatBoost refuses rows of one label
-        alone = Rounds(1, 0, 0, rounds.threads, target, {})
-        return lightgbm.fit(replace(kind, parameters={}, device="cpu"), X, target, alone, table)
+        one = replace(kind, parameters={}, device="cpu", n_rounds=1)
+        return lightgbm.fit(X, target, Rounds(one, 0, rounds.threads, {}), table)
     source, category = _inputs(_dense(table.rows.X), table.columns.categorical)
     marks = category >= 0
 
@@ -44,17 +44,23 @@ def fit(
         values = np.ascontiguousarray(values)
         return catboost.Pool(values, label=known.labels, weight=known.weights)
 
-    stop_by = rounds.stop_by
-    watched = None
-    if stop_by is not None:
-        watched = pool(rounds.sets[stop_by].X, rounds.targets[stop_by])
+    stop_by: Any = rounds.stop_by
+    has_watched = stop_by is not None
+
+    def goes_on(info: Any) -> bool:
+        losses = {}
+        if stop_by is not None:
+            values = next(iter(info.metrics["validation"].values()))
+            losses[stop_by] = float(values[-1])
+        return not rounds.end_round(losses)
+
     booster = catboost.CatBoost(_parameters(kind, target, rounds))
     booster.fit(
         pool(X, target),
-        eval_set=watched,
-        use_best_model=watched is not None,
-        early_stopping_rounds=rounds.patience if watched is not None else None,
-        callbacks=[_CatBoostRounds(rounds)],
+        eval_set=pool(rounds.sets[stop_by].X, rounds.targets[stop_by]) if has_watched else None,
+        use_best_model=has_watched,
+        early_stopping_rounds=kind.patience if has_watched else None,
+        callbacks=[SimpleNamespace(after_iteration=goes_on)],
     )
     trees = from_catboost(booster, source, category)
     model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, rounds.threads)
@@ -65,7 +71,7 @@ def fit(
 
 def _parameters(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, Any]:
     parameters: dict[str, Any] = {
-        "iterations": rounds.n_rounds,
+        "iterations": kind.n_rounds,
         "learning_rate": min(_FASTER * kind.learning_rate, 1.0),
         "depth": int(np.clip(np.ceil(np.log2(kind.max_leaves)), 1, _MOST_DEPTH)),
         "l2_leaf_reg": kind.settings.reg_lambda,
@@ -84,21 +90,6 @@ def _parameters(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, An
     if target.n_scores > 1:
         parameters["classes_count"] = target.n_scores
     return {**parameters, **kind.parameters}
-
-
-class _CatBoostRounds:
-    """Reports rounds, and stops when it is told to."""
-
-    def __init__(self, rounds: Rounds) -> None:
-        self.rounds = rounds
-
-    def after_iteration(self, info: Any) -> bool:
-        """Whether to go on."""
-        losses = {}
-        if self.rounds.stop_by is not None:
-            values = next(iter(info.metrics["validation"].values()))
-            losses[self.rounds.stop_by] = float(values[-1])
-        return not self.rounds.end_round(losses)
 
 
 def _dense(X: Any) -> AnyArray:

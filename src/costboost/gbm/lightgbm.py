@@ -12,7 +12,7 @@ from costboost._typing import AnyArray
 from costboost.gbm.models import Target, TreeModel, best_factor
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
-from costboost.gbm.train import Candidate, Rounds
+from costboost.gbm.train import Rounds
 from costboost.trees import Trees, from_lightgbm
 
 # Trees of a forest, the share of the rows that a tree sees, and of the columns of a split.
@@ -32,10 +32,9 @@ _SCALES, _USUAL_SCALE, _SPREAD = (0.5, 20.0), 4.0, 0.5
 _SHARED = {"max_cat_to_onehot": ONE_HOT, "metric": "None", "verbosity": -1}
 
 
-def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
-) -> TreeModel:
+def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
     """Train one booster."""
+    kind = rounds.kind
     parameters: dict[str, Any] = {
         "learning_rate": kind.learning_rate,
         "num_leaves": kind.max_leaves,
@@ -76,7 +75,7 @@ def fit(
         booster = lgb.train(
             parameters,
             train,
-            num_boost_round=rounds.n_rounds,
+            num_boost_round=kind.n_rounds,
             valid_sets=list(watched.values()),
             # With an objective of its own LightGBM hands over probabilities, else raw scores.
             feval=lambda outputs, data: ("loss", rounds.see(names[id(data)], outputs), False),
@@ -115,14 +114,12 @@ def _dataset(
 # for targets that are log loss.
 
 
-def fit_forest(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
-) -> TreeModel:
+def fit_forest(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
     """Train one forest."""
     n_rows = len(target.labels)
     if n_rows < _LEAST_ROWS:  # the sample of a tree might be empty
         again = np.repeat(np.arange(n_rows), _LEAST_ROWS // n_rows + 1)
-        X, target = X[again], target.put(target.labels[again], target.weights[again])
+        X, target = X[again], target.take(again)
     parameters: dict[str, Any] = {
         "boosting": "rf",
         "objective": "regression",
@@ -134,7 +131,7 @@ def fit_forest(
         "bagging_fraction": _ROWS,
         "bagging_freq": 1,
         "feature_fraction_bynode": _COLUMNS,
-        "device_type": kind.device,
+        "device_type": rounds.kind.device,
         "seed": rounds.seed,
         "num_threads": rounds.threads,
         **_SHARED,

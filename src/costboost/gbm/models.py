@@ -6,7 +6,6 @@ a batch of a file or on a worker, so all fits share one rule.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -45,23 +44,29 @@ def to_scores(proba: AnyArray) -> Floats:
 # --- what boosters are trained for ----------------------------------------------------------------
 
 
-class Target(ABC):
+class Target:
     """What to train for, and once it is put on rows, their labels, weights and loss."""
 
-    name: str
-    n_scores: int
-    # Whether the engine's own log loss of labels and weights will do.
-    is_log_loss: bool
-    # Weight of each label, by which XGBoost's smallest leaf is found.
-    masses: Floats
+    # This one is the true class: log loss, so the scores are log-probabilities.
+    name = "probability"
+    # Whether the engine's own log loss of labels and weights will do; if not, the engine is given
+    # gradient and Hessian of the weighted loss.
+    is_log_loss = True
+    derivatives: Callable[[AnyArray], Derivatives]
 
     labels: AnyArray  # classes, or the prices that are to be learned
     weights: AnyArray
     weight: float  # of all rows; 0 if there is nothing to learn from them
 
-    @abstractmethod
+    def __init__(self, totals: Totals) -> None:
+        # Weight of each label, by which XGBoost's smallest leaf is found.
+        self.masses = totals.weight
+        k = len(totals.weight)
+        self.n_scores = 1 if k == 2 else k
+
     def on(self, costs: Costs, weights: Floats) -> Self:
         """The target on rows of these costs."""
+        return self.put(costs.codes, weights)
 
     def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
         """The target on the label and weight fields of an engine's matrix."""
@@ -73,6 +78,10 @@ class Target(ABC):
         found = copy(self)
         found.labels, found.weights, found.weight = labels, weights, float(weights.sum())
         return found
+
+    def take(self, rows: Any) -> Self:
+        """The target on some of its rows (indices or a slice)."""
+        return self.put(self.labels[rows], self.weights[rows])
 
     def loss(self, scores: Floats) -> float:
         """Mean loss of the rows, by their weights: what stops a training."""
@@ -91,26 +100,6 @@ class Target(ABC):
             right = np.take_along_axis(proba, self.labels[:, None], axis=1)[:, 0]
         return float(-np.average(np.log(np.maximum(right, LEAST_PROBA)), weights=self.weights))
 
-    def derivatives(self, scores: AnyArray) -> Derivatives:
-        """Gradient and Hessian of the weighted loss, for targets other than log loss."""
-        raise TypeError(f"{type(self).__name__} is trained by the engine's own log loss.")
-
-
-class ProbabilityTarget(Target):
-    """The true class: log loss, so the scores are log-probabilities."""
-
-    name = "probability"
-    is_log_loss = True
-
-    def __init__(self, totals: Totals) -> None:
-        k = len(totals.weight)
-        self.n_scores = 1 if k == 2 else k
-        self.masses = totals.weight
-
-    def on(self, costs: Costs, weights: Floats) -> Self:
-        """True classes and sample weights."""
-        return self.put(costs.codes, weights)
-
 
 class LossTarget(Target):
     """A loss of the library, costs inside."""
@@ -120,11 +109,11 @@ class LossTarget(Target):
     rows: LossRows
 
     def __init__(self, loss: Loss, totals: Totals) -> None:
+        super().__init__(totals)
         self.library_loss = loss
         self.unit = float(totals.worst_cost / totals.weight.sum())
-        self.masses = totals.weight
         self.n_scores = loss.n_scores(len(totals.decisions))
-        self.static = None if totals.matrix is None else Costs(totals.classes, totals.matrix)
+        self.totals = totals
 
     def on(self, costs: Costs, weights: Floats) -> Self:
         """True classes, sample weights and the costs themselves, as the compiled kernels read."""
@@ -134,8 +123,8 @@ class LossTarget(Target):
 
     def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
         """The costs are those of the matrix of all rows."""
-        assert self.static is not None
-        return self.on(self.static.known(labels.astype(np.intp)), weights.astype(np.float64))
+        costs = Costs(self.totals.classes, self.totals.matrix).known(labels.astype(np.intp))
+        return self.on(costs, weights.astype(np.float64))
 
     def loss(self, scores: Floats) -> float:
         """Mean loss."""
@@ -153,12 +142,11 @@ class PriceTarget(Target):
     """
 
     is_log_loss = False
-    n_scores = 1
 
     def __init__(self, truth: int, decision: int, totals: Totals) -> None:
-        self.name = f"price {truth}/{decision}"
+        super().__init__(totals)
+        self.name, self.n_scores = f"price {truth}/{decision}", 1
         self.truth, self.decision = truth, decision
-        self.masses = totals.weight
         spans = totals.cost_low, totals.mean_entries, totals.cost_high
         low, mean, high = (float(span[truth, decision]) for span in spans)
         # Prices are not negative: profits get the other sign, and entries of both signs are counted

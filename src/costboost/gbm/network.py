@@ -15,7 +15,7 @@ from costboost._typing import AnyArray, Floats, Ints
 if TYPE_CHECKING:
     from costboost.gbm.models import Target
     from costboost.gbm.rows import MemoryRows
-    from costboost.gbm.train import Candidate, Rounds
+    from costboost.gbm.train import Rounds
 
 # Rows that it is trained on, at most.
 NETWORK_ROWS = 40_000
@@ -73,7 +73,8 @@ class Design:
         # A constant column, such as one that is left out of a frame, is no input.
         varies = scales > 1e-12 * unit
         coded = np.asarray(X[:, codes], dtype=np.float64)
-        sizes = np.array([_n_codes(column) for column in coded.T], dtype=np.intp)
+        # One value if none is known, so that there is an input.
+        sizes = np.nan_to_num(coded).max(axis=0, initial=0.0).astype(np.intp) + 1
         return cls(
             numeric[varies],
             codes,
@@ -193,18 +194,10 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
     return np.asarray(found.reshape(len(padded), len(weights))[:n])
 
 
-def _n_codes(column: Floats) -> int:
-    """Number of values of a column of codes; 1 if none is known, so that there is an input."""
-    known = column[np.isfinite(column)]
-    return int(known.max()) + 1 if len(known) else 1
-
-
 # --- training -------------------------------------------------------------------------------------
 
 
-def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
-) -> NetworkModel:
+def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> NetworkModel:
     """A network with one hidden layer and a squared penalty, stopped by held-out rows."""
     # It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
     # few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
@@ -216,7 +209,7 @@ def fit(
     rng = np.random.RandomState(rounds.seed)
     if X.shape[0] > NETWORK_ROWS:
         some = np.sort(rng.permutation(X.shape[0])[:NETWORK_ROWS])
-        X, target = X[some], target.put(target.labels[some], target.weights[some])
+        X, target = X[some], target.take(some)
     inputs, k = design(X), target.n_scores
     centre = inputs.mean(axis=0)
     weights = target.weights / target.weights.mean()
@@ -239,22 +232,23 @@ def fit(
     def is_better(point: Floats) -> bool:
         """Whether the held-out loss is smaller than before; if so, keep the point."""
         nonlocal best
-        scores = NetworkModel(design, *_parts(point, shapes), centre).scores_of(held)
-        if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
-            return False
-        rounds.best_loss, rounds.best_outputs, best = least, scores, point.copy()
+        if held is not None:
+            scores = NetworkModel(design, *_parts(point, shapes), centre).scores_of(held)
+            if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
+                return False
+            rounds.best_loss, rounds.best_outputs = least, scores
+        best = point.copy()
         return True
 
     def after_step(intermediate_result: OptimizeResult) -> None:
         nonlocal steps, waits
         steps += 1
-        if held is not None and steps % _EVERY == 0:
+        if steps % _EVERY == 0:
             waits = 0 if is_better(intermediate_result.x) else waits + 1
             if waits >= _PATIENCE:
                 raise StopIteration
 
-    if held is not None:
-        is_better(start)
+    is_better(start)
     n_steps = _USUAL_STEPS if held is None else _STEPS
     for penalty in _PENALTIES[: 1 if held is None else None]:
         steps, waits = 0, 0
@@ -267,9 +261,7 @@ def fit(
             callback=after_step,
             options={"maxiter": n_steps, "maxfun": 2 * n_steps},
         )
-        if held is None:
-            best = found.x
-        elif steps % _EVERY:  # it converged between two looks
+        if steps % _EVERY:  # it converged between two looks
             is_better(found.x)
     return NetworkModel(design, *_parts(best, shapes), centre)
 

@@ -21,7 +21,6 @@ from costboost._utils import (
     VERBOSE,
     Constraint,
     integer,
-    is_integer,
     is_real,
     number,
     one_of,
@@ -35,44 +34,32 @@ ONE_HOT = 64
 OwnerT = TypeVar("OwnerT")
 
 
-def _integer_or_auto(least: int) -> Constraint:
-    return Constraint(
-        f"an integer >= {least} or 'auto'",
-        lambda v: v == "auto" or (is_integer(v) and v >= least),
-    )
+def _or(other: str | None, rule: Constraint) -> Constraint:
+    return Constraint(f"{rule.words} or {other!r}", lambda v: v == other or rule.holds(v))
 
 
-_BOOLEAN_OR_AUTO = Constraint(
-    "a boolean or 'auto'", lambda v: isinstance(v, bool | np.bool_) or v == "auto"
-)
 RULES: dict[str, Constraint] = {
     "n_estimators": integer(1),
     "effort": one_of("fast", "balanced", "high"),
-    "time_limit": Constraint(
-        "None or a number of seconds > 0", lambda v: v is None or (is_real(v) and v > 0)
-    ),
-    "refit": _BOOLEAN_OR_AUTO,
-    "max_leaves": _integer_or_auto(2),
-    "learning_rate": Constraint(
-        f"{LEARNING_RATE.words} or 'auto'", lambda v: v == "auto" or LEARNING_RATE.holds(v)
-    ),
+    "time_limit": _or(None, Constraint("a number of seconds > 0", lambda v: is_real(v) and v > 0)),
+    "refit": _or("auto", BOOLEAN),
+    "max_leaves": _or("auto", integer(2)),
+    "learning_rate": _or("auto", LEARNING_RATE),
     "n_jobs": N_JOBS,
     "verbose": VERBOSE,
     "engine": one_of("lightgbm", "xgboost", "catboost"),
-    "costs_known": _BOOLEAN_OR_AUTO,
+    "costs_known": _or("auto", BOOLEAN),
     "risk": one_of("expected", "worst"),
     "cost_columns": one_of("features", "exclude"),
     "columns": COLUMNS,
-    "min_samples_leaf": _integer_or_auto(1),
+    "min_samples_leaf": _or("auto", integer(1)),
     "reg_lambda": number(0),
     "subsample": FRACTION,
     "colsample": FRACTION,
     "early_stopping": BOOLEAN,
     "patience": integer(1),
-    "n_iter_no_change": Constraint(
-        "None or an integer >= 1", lambda v: v is None or (is_integer(v) and v >= 1)
-    ),
-    "ensemble": _integer_or_auto(1),
+    "n_iter_no_change": _or(None, integer(1)),
+    "ensemble": _or("auto", integer(1)),
     "cv": Constraint(
         "None, a splitter or an iterable of (rows, held-out rows); for a number of folds use "
         "ensemble",
@@ -101,15 +88,12 @@ _ALIASES: dict[str, dict[str, str]] = {
         "random_state": "random_seed",
     },
 }
-MONOTONE = {"monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"}
 # Parameters of an engine that say what a model may do, not how it is found.
-CONSTRAINTS = frozenset(
-    {
-        *MONOTONE,
-        *("interaction_constraints", "feature_contri", "feature_contrib", "fc", "fp"),
-        *("forcedsplits_filename", "fs", "forced_splits_filename", "forced_splits_file"),
-        "forced_splits",
-    }
+_CONSTRAINTS = (
+    "monotone_constraints",
+    "interaction_constraints",
+    "feature_contri",
+    "forcedsplits_filename",
 )
 # LightGBM's own names, to which its other names and XGBoost's lead, -> the names here.
 _NAMES = {
@@ -145,47 +129,53 @@ def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
     return {aliases(engine).get(name, name): value for name, value in parameters.items()}
 
 
+def is_constrained(model: Any) -> bool:
+    """Whether the user's parameters of the engine say what a model may do."""
+    return not canonical(model.engine_params or {}, "lightgbm").keys().isdisjoint(_CONSTRAINTS)
+
+
 def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
     """The user's parameters of the engine, by the names used here; constraints by position."""
-    parameters = dict(model.engine_params or {})
-    unknown = _unknown(parameters, model.engine)
+    given = model.engine_params or {}
+    unknown = _unknown(given, model.engine) if given else None
     if unknown:
         near = get_close_matches(unknown, [*aliases("lightgbm"), *aliases("xgboost")], n=1)
         raise ValueError(
             f"The 'engine_params' parameter of {owner} has {unknown!r}, which {model.engine} does "
             f"not know. {f'Did you mean {near[0]!r}?' if near else 'Leave it out.'}"
         )
-    for name in MONOTONE & set(parameters):
-        given = parameters[name]
-        if isinstance(given, Mapping):
-            names = [column.name for column in columns]
-            sources = [names[place] for place in columns.sources]
-            strange = [column for column in given if column not in sources]
-            if strange:
-                raise ValueError(
-                    f"{name!r} in engine_params of {owner} names {strange[0]!r}, which is no "
-                    f"column that the model uses. The columns are {list(dict.fromkeys(sources))}."
-                )
-            signs = [int(given.get(column, 0)) for column in sources]
-            parameters[name] = tuple(signs) if model.engine == "xgboost" else signs
-    return canonical(parameters, model.engine)
+    parameters = canonical(given, model.engine)
+    wanted = parameters.get("monotone_constraints")
+    if isinstance(wanted, Mapping):
+        names = [column.name for column in columns]
+        sources = [names[place] for place in columns.sources]
+        strange = [column for column in wanted if column not in sources]
+        if strange:
+            raise ValueError(
+                f"'monotone_constraints' in engine_params of {owner} names {strange[0]!r}, which "
+                f"is no column that the model uses. The columns are {list(dict.fromkeys(sources))}."
+            )
+        signs = [int(wanted.get(column, 0)) for column in sources]
+        is_tuple = model.engine == "xgboost"
+        parameters["monotone_constraints"] = tuple(signs) if is_tuple else signs
+    return parameters
 
 
 def _unknown(parameters: Mapping[str, Any], engine: str) -> str | None:
     """A parameter that the engine would ignore in silence; CatBoost itself refuses them."""
     if engine == "lightgbm":
         return next((name for name in parameters if name not in aliases(engine)), None)
-    if engine == "xgboost" and parameters:
-        import xgboost as xgb
+    if engine == "catboost":
+        return None
+    import xgboost as xgb
 
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            rows = xgb.DMatrix(np.zeros((2, 1)), label=[0.0, 1.0])
-            own = {name: v for name, v in parameters.items() if name not in CONSTRAINTS}
-            xgb.train({**own, "verbosity": 1, "nthread": 1}, rows, 1)
-        found = re.search(r'Parameters: \{ "(\w+)"', " ".join(str(w.message) for w in told))
-        return found[1] if found else None
-    return None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rows = xgb.DMatrix(np.zeros((2, 1)), label=[0.0, 1.0])
+        own = {name: v for name, v in parameters.items() if name not in _CONSTRAINTS}
+        xgb.train({**own, "verbosity": 1, "nthread": 1}, rows, 1)
+    found = re.search(r'Parameters: \{ "(\w+)"', " ".join(str(w.message) for w in told))
+    return found[1] if found else None
 
 
 def hint(name: str, known: list[str]) -> str:

@@ -69,12 +69,6 @@ class PricedRows:
         """The rows that have weight."""
         return self if self.weights.all() else self.take(np.flatnonzero(self.weights))
 
-    @staticmethod
-    def joined(parts: Sequence[PricedRows]) -> PricedRows:
-        """The costs and weights of several parts."""
-        costs = Costs.concat([part.costs for part in parts])
-        return PricedRows(None, costs, np.concatenate([part.weights for part in parts]))
-
 
 # --- sums -----------------------------------------------------------------------------------------
 
@@ -221,15 +215,15 @@ def make_folds(
     if model.cv is not None:
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = _own_folds(model.cv, rows.X, rows.costs.codes, groups, place, owner)
-    elif groups is not None and not (has_eval_set and n_folds < 2 and not is_large):
+    elif has_eval_set and n_folds < 2 and not is_large:
+        folds = [(None, None)]
+    elif groups is not None:
         n_parts = n_folds if n_folds >= 2 else round(1.0 / model.validation_fraction)
         cv = StratifiedGroupKFold(n_parts, shuffle=True, random_state=rng.randint(LARGEST_SEED))
         folds = _own_folds(cv, rows.X, alike, groups, np.arange(n), owner)[: max(n_folds, 1)]
     elif n_folds >= 2:
         number = shared_out(alike, n_folds, rng)
         folds = [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)]
-    elif has_eval_set and not is_large:
-        folds = [(None, None)]
     else:
         held = held_out_rows(hold_out_rule(model, n, len(rows.costs.classes), rng), alike)
         folds = [(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else (None, None)]
@@ -437,9 +431,9 @@ class TrainingRows(ABC):
     # A seed for the booster of each fold.
     seeds: Sequence[int]
     has_row_costs: bool
-    # Inputs, a category counted once per value, if kinds of models can be compared on folds.
-    n_inputs: int | None = None
-    is_sparse: bool = False
+    # Inputs of a network, a category counted once per value, if kinds of models can be compared on
+    # folds; endlessly many of a sparse table.
+    n_inputs: float | None = None
     # Whether each round is told while it happens, and threads are those of this machine.
     is_local: bool = True
     # Whether the user asked for the rounds of other rows than the held-out ones.
@@ -449,9 +443,9 @@ class TrainingRows(ABC):
     def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of held-out rows, of one fold or all; None if there are none."""
 
-    def sample(self, n: int) -> TrainingRows | None:
-        """About n rows of the first fold, with rows that it holds out; None if there are none."""
-        return None
+    def sample(self, n: int) -> TrainingRows:
+        """About n rows of the first fold, with rows that it holds out."""
+        return self
 
     def watched(self, number: int) -> dict[str, PricedRows]:
         """The sets of rows whose loss and cost a booster's training tells."""
@@ -478,7 +472,11 @@ class StreamedRows(TrainingRows):
             raise ValueError(f"sample_weight of {self.owner} must not be zero on all rows.")
         self.totals = reduce(add, totals)
         held = [rows for rows, _ in found if rows is not None]
-        self._held_out = PricedRows.joined(held) if held else None
+        self._held_out = None
+        if held:
+            costs = Costs.concat([part.costs for part in held])
+            weights = np.concatenate([part.weights for part in held])
+            self._held_out = PricedRows(None, costs, weights)
         if loss != "auto" and self.totals.matrix is None:
             raise ValueError(
                 f"The 'loss' parameter of {self.owner}, {loss!r}, takes one cost matrix for all "
@@ -506,35 +504,29 @@ class MemoryRows(TrainingRows):
     def __post_init__(self) -> None:
         self.is_watched = self.eval_train or self.eval_set is not None
         self.totals = Totals.of(self.rows)
-        self.is_sparse = is_sparse(self.rows.X)
         if self.eval_set is not None or self.folds[0][1] is not None:
-            codes = self.columns.categorical
-            self.n_inputs = self.rows.X.shape[1] - len(codes)
-            if len(codes) and not self.is_sparse:
-                largest = np.nan_to_num(self.rows.X[:, codes]).max(axis=0, initial=0.0)
-                self.n_inputs += int(largest.sum()) + len(codes)
+            X, codes = self.rows.X, self.columns.categorical
+            largest = np.inf if is_sparse(X) else np.nan_to_num(X[:, codes]).max(axis=0, initial=0)
+            self.n_inputs = X.shape[1] + float(np.sum(largest))
 
     def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of the held-out rows of one fold, or of all; else of `eval_set`."""
         some = self.folds if number is None else [self.folds[number]]
         found = [held for _, held in some if held is not None]
         if found:
-            rows = np.concatenate(found)
-            return PricedRows(None, self.rows.costs.take(rows), self.rows.weights[rows])
+            return replace(self.rows, X=None).take(np.concatenate(found))
         return None if self.eval_set is None else replace(self.eval_set, X=None)
 
-    def sample(self, n: int) -> MemoryRows | None:
+    def sample(self, n: int) -> MemoryRows:
         """About n rows to train on and 2 n held-out ones, of the first fold."""
         found, rng = copy(self), check_random_state(self.seeds[0])
 
-        def some(rows: Ints, wanted: int) -> Ints:
+        def some(rows: Any, wanted: int) -> Any:
             groups = strata(self.rows.costs.take(rows))
-            return np.asarray(rows[shared_out(groups, max(len(rows) // wanted, 1), rng) == 0])
+            return rows[shared_out(groups, max(len(rows) // wanted, 1), rng) == 0]
 
         rows, held = self.folds[0]
-        if rows is None or held is None:
-            return None
-        found.folds, found.seeds = [(some(rows, n), some(held, 2 * n))], self.seeds[:1]
+        found.folds = [(some(rows, n), some(held, 2 * n))]
         return found
 
     def watched(self, number: int) -> dict[str, PricedRows]:
@@ -561,7 +553,7 @@ class MemoryRows(TrainingRows):
         is_forest = kind.engine == "forest"
         module = import_module(f"costboost.gbm.{'lightgbm' if is_forest else kind.engine}")
         fit = module.fit_forest if is_forest else module.fit
-        model: Model = fit(kind, train.X, known, rounds, self)
+        model: Model = fit(train.X, known, rounds, self)
         if number is None:
             return model, None
         stop_by = "eval_set" if held is None else "held_out"

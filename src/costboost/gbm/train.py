@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
 from threading import Event
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,20 +28,16 @@ from costboost.gbm.models import (
     PriceHead,
     PriceTarget,
     ProbabilityHead,
-    ProbabilityTarget,
     Target,
     TreeModel,
     best_factor,
     to_scores,
 )
 from costboost.gbm.network import NETWORK_ROWS, NetworkModel
-from costboost.gbm.parameters import CONSTRAINTS, resolved
+from costboost.gbm.parameters import is_constrained, resolved
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.losses import named_loss
 from costboost.metrics import Verdict
-
-T = TypeVar("T")
-HeadT = TypeVar("HeadT", bound=Head)
 
 # Where the parameters are "auto".
 _USUAL_LEAVES = 15
@@ -90,8 +86,6 @@ _SHRINKAGE, _SMALL_ROWS = 0.3, 1000
 # Prices follow from each other if a straight line leaves no more than this share of the variance.
 _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
-# What a part of a training changes of which nobody hears.
-_QUIET: dict[str, Any] = {"decide": None, "callbacks": [], "verbose": 0, "bar": None}
 
 
 def train(
@@ -106,22 +100,17 @@ def train(
         print(summary)
     kinds = candidates_for(model, target, rows)
     began, limit = time.monotonic(), np.inf if model.time_limit is None else model.time_limit
+    mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
     # What a round costs is worked out where somebody listens.
     decide = head.decide if heard or model.verbose or rows.is_watched else None
-    # What hears of rounds or ends them in time goes model by model.
-    is_single = heard or model.verbose or model.time_limit is not None or model.device != "cpu"
-    is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
-    n_workers = 1 if is_single or is_large else min(n_threads(model.n_jobs), len(rows.seeds))
-    mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
     # A truth without rows costs what it does on the rows of others.
     mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
     verbose = model.verbose if rows.is_local else 0
     with progress_bar(True) if verbose == 1 else nullcontext() as bar:
         if bar is not None:
             bar.add_task("fit", total=None)
-        training = Training(rows, model, target, decide, mine, heard, verbose, n_workers, bar)
-        training.train_members(kinds)
-        priced, expected = train_prices(prices, training, mean, began + limit)
+        train_members(kinds, rows, mine, decide=decide, callbacks=heard, verbose=verbose, bar=bar)
+        priced, expected = train_prices(prices, model, rows, mean, began + limit)
     used = [kind for kind in kinds if kind.weight > 0]
     cut = ", ".join(kind.name for kind in used if kind.note)
     if cut:
@@ -132,7 +121,7 @@ def train(
             TimeLimitWarning,
             stacklevel=3,
         )
-    heads = {target.name: with_models(head, used), **priced}
+    heads = {target.name: replace(head, **weighted_models(used)), **priced}
     names = [column.name for column in rows.columns.columns]
     if names and all(isinstance(name, str) for name in names):
         model.feature_names_in_ = np.array(names, dtype=object)
@@ -144,9 +133,7 @@ def train(
         n_iter_=max(one.n_rounds for one in heads[target.name].models),
         n_features_in_=rows.columns.n_features,
         evals_result_={target.name: [evals for kind in used for evals in kind.evals]},
-        members_=Members(
-            Member(k.name, k.engine, k.weight, k.loss, k.rounds, k.seconds, k.note) for k in kinds
-        ),
+        members_=Members(Member(*(getattr(k, name) for name in Member._fields)) for k in kinds),
         trained_at_=now(),
         _fitted_costs=model.cost_matrix,
         _costs_source="rows" if rows.has_row_costs else "cost_matrix",
@@ -180,8 +167,7 @@ def calibrate(
     if rows.has_row_costs and model.loss == "auto":
         ways["without_costs_"] = learned
     scores = head.temperature * scores
-    taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
-    estimates = estimate(taken, held_out)
+    taken, estimates = estimate(head, scores, ways, held_out)
     if is_calibrated:
         estimates["shrinkage_"] = 0.0
         # Who gives no costs may want the probabilities alone.
@@ -190,12 +176,12 @@ def calibrate(
         is_small = rows.totals.rows < _SMALL_ROWS
         if is_small and has_costs and estimates["estimated_score_"].low < 0:
             head, scores = shrunk(head, scores, rows.totals.weight)
-            taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
-            estimates = {**estimate(taken, held_out), "shrinkage_": _SHRINKAGE}
+            taken, estimates = estimate(head, scores, ways, held_out)
+            estimates["shrinkage_"] = _SHRINKAGE
     model.heads_[target.name] = head
     vars(model).update(estimates)
     if estimates["estimated_score_"].value < 0:
-        verdict = Verdict.of(held_out.costs, taken[""], weights)
+        verdict = Verdict.of(held_out.costs, taken, weights)
         # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost.
         if verdict.answer == "does not pay" and verdict.gain < 0:
             warnings.warn(
@@ -204,7 +190,7 @@ def calibrate(
                 CostWarning,
                 stacklevel=4,
             )
-    model._warn_if_collapsed(taken[""], "give the boosters more rows or rounds", stacklevel=5)
+    model._warn_if_collapsed(taken, "give the boosters more rows or rounds", stacklevel=5)
 
 
 def shrunk(head: ProbabilityHead, scores: Floats, weight: Floats) -> tuple[ProbabilityHead, Floats]:
@@ -230,7 +216,7 @@ def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | 
     matrix, classes = totals.mean_costs, totals.classes
     if model.loss == "auto":
         costs = Costs(classes, matrix, totals.decisions)
-        return ProbabilityTarget(totals), ProbabilityHead(costs=costs)
+        return Target(totals), ProbabilityHead(costs=costs)
     loss = named_loss(model.loss, owner)
     if loss.is_binary and len(classes) > 2:
         raise ValueError(
@@ -290,6 +276,7 @@ class Candidate:
     name: str
     engine: str
     settings: Any  # the estimator, for what all kinds share
+    target: Target
     device: str
     n_rounds: int
     patience: int  # 0: no early stopping
@@ -309,10 +296,14 @@ class Candidate:
     loss: float = np.nan
     rounds: float = 0.0
 
+    def untrained(self, **changes: Any) -> Candidate:
+        """The same kind without models."""
+        return replace(self, models=[], evals=[], scores=[], **changes)
+
 
 def candidate(
     model: Any,
-    n_scores: int,
+    target: Target,
     parameters: dict[str, Any] | None = None,
     *,
     engine: str | None = None,
@@ -324,7 +315,7 @@ def candidate(
     if leaves is None:
         leaves = _USUAL_LEAVES if model.max_leaves == "auto" else int(model.max_leaves)
     # A round of several scores is as many trees: half as many rounds are hardly worse.
-    usual = _USUAL_RATE if n_scores == 1 else 2 * _USUAL_RATE
+    usual = _USUAL_RATE if target.n_scores == 1 else 2 * _USUAL_RATE
     rate = usual if model.learning_rate == "auto" else float(model.learning_rate)
     name = f"{leaves} leaves{', random splits' if random_splits else ''}"
     name = f"symmetric trees, {name}" if grower == "catboost" else name
@@ -334,6 +325,7 @@ def candidate(
         grower if grower in ("network", "forest") else name,
         grower,
         model,
+        target,
         model.device,
         model.n_estimators,
         patience if model.early_stopping else 0,
@@ -356,8 +348,8 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
             f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
             f'pip install "costboost[{extra}]"'
         )
-    own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
-    made = partial(candidate, model, target.n_scores, own)
+    own = resolved(model, rows.columns, rows.owner)
+    made = partial(candidate, model, target, own)
     is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
         return [made()]
@@ -365,8 +357,8 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     second = {"leaves": 15, "random_splits": True} if has_random else {"leaves": 6}
     wanted: list[dict[str, Any]] = [{"leaves": 31}, second]
     # Models of other kinds would not keep to what the user demands of this one.
-    is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(model.engine_params or {})
-    is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
+    is_free = target.is_log_loss and not is_constrained(model)
+    is_small = rows.n_inputs <= _NETWORK_INPUTS
     numbers = min(n, NETWORK_ROWS) * rows.n_inputs
     if is_free and is_small and numbers <= _NETWORK_NUMBERS[model.effort]:
         wanted.append({"engine": "network"})
@@ -394,26 +386,19 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
 Evals: TypeAlias = "dict[str, dict[str, Floats]]"
 
 
-# Sets of rows -> what `Round` calls them.
-_SETS = {"held_out": "held_out", "eval_set": "eval", "train": "train"}
-
-
 @dataclass(eq=False)
 class Rounds:
     """The rounds of one booster: losses and costs so far, the best round, and when to stop."""
 
-    n_rounds: int
-    patience: int  # 0: no early stopping
+    kind: Candidate
     seed: int
     threads: int
-    target: Target
     sets: Mapping[str, PricedRows]
     decide: Callable[..., AnyArray] | None = None
     callbacks: Sequence[Callback] = ()
     is_over: Callable[[], bool] = lambda: False
     booster: int = 1
     n_boosters: int = 1
-    member: str = ""
 
     round: int = 0
     best_round: int = 0
@@ -426,18 +411,18 @@ class Rounds:
     _outputs: dict[str, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        found = {name: self.target.on(s.costs, s.weights) for name, s in self.sets.items()}
+        target, sets = self.kind.target, self.sets.items()
+        found = {name: target.on(rows.costs, rows.weights) for name, rows in sets}
         self.targets = {name: known for name, known in found.items() if known.weight > 0}
         others = [name for name in self.targets if name != "train"]
-        self.stop_by = others[0] if others and self.patience else None
+        self.stop_by = others[0] if others and self.kind.patience else None
 
     def see(self, name: str, outputs: AnyArray) -> float:
         """The loss of a set's outputs in the present round: scores, or probabilities."""
         self._outputs[name] = found = np.asarray(outputs, dtype=np.float64)
         known = self.targets[name]
-        loss = known.loss_of_proba(found) if self.are_proba else known.loss(found)
-        self._losses[name] = loss
-        return loss
+        self._losses[name] = known.loss_of_proba(found) if self.are_proba else known.loss(found)
+        return self._losses[name]
 
     @property
     def best_scores(self) -> Floats | None:
@@ -449,7 +434,7 @@ class Rounds:
         place = f" {self.booster}/{self.n_boosters}" if self.n_boosters > 1 else ""
         paid = {name: seen["cost"][-1] for name, seen in self.evals.items() if "cost" in seen}
         costs = [f", {name.replace('_', '-')} cost {cost:.5g}" for name, cost in paid.items()]
-        return f"{self.member}{place}: round {self.round}{''.join(costs)}"
+        return f"{self.kind.name}{place}: round {self.round}{''.join(costs)}"
 
     def end_round(self, losses: Mapping[str, float] | None = None) -> bool:
         """Record a round and tell it; whether the training is to end."""
@@ -472,235 +457,230 @@ class Rounds:
                 measures["cost"] = float((weights / weights.sum()) @ paid)
             for measure, value in measures.items():
                 self.evals.setdefault(name, {}).setdefault(measure, []).append(value)
-                told[f"{_SETS[name]}_{measure}"] = value
-        is_ended = self.stop_by is not None and self.round - self.best_round >= self.patience
+                told[f"{name.removesuffix('_set')}_{measure}"] = value
+        is_ended = self.stop_by is not None and self.round - self.best_round >= self.kind.patience
         if self.callbacks:
-            place = self.booster, self.n_boosters, self.round, self.n_rounds
-            is_ended |= tell(
-                self.callbacks, Round(self.target.name, *place, **told, member=self.member)
-            )
+            kind, place = self.kind, (self.booster, self.n_boosters, self.round)
+            heard = Round(kind.target.name, *place, kind.n_rounds, **told, member=kind.name)
+            is_ended |= tell(self.callbacks, heard)
         return is_ended or self.is_over()
 
 
 # --- members --------------------------------------------------------------------------------------
 
 
-def with_models(head: HeadT, kinds: Sequence[Candidate]) -> HeadT:
-    """A head with the models of some kinds, each kind by its weight."""
+def weighted_models(kinds: Sequence[Candidate]) -> dict[str, Any]:
+    """The models of a head, and how much each counts: each kind by its weight."""
     models = [model for kind in kinds for model in kind.models]
     weights = [kind.weight / len(kind.models) for kind in kinds for _ in kind.models]
-    return replace(head, models=tuple(models), weights=tuple(weights))
+    return {"models": tuple(models), "weights": tuple(weights)}
 
 
-@dataclass(eq=False)
-class Training:
-    """Trains kinds of models for a target, several at a time where nobody listens to rounds."""
+def train_members(kinds: list[Candidate], rows: TrainingRows, end: float, **heard_by: Any) -> None:
+    """Train kinds of models until the end of the time, and find how much each counts."""
+    # One thread for products of matrices, so that a seed gives the same network on any number
+    # of cores. It holds for the whole process, so threads must not set it.
+    with blas_threads(1) if any(k.engine == "network" for k in kinds) else nullcontext():
+        _race_on_samples(kinds, rows)
+        _train_folds([kind for kind in kinds if not kind.note], rows, end, **heard_by)
+    _blend([kind for kind in kinds if kind.models], rows)
+    _refit([kind for kind in kinds if kind.weight > 0], rows, end)
 
-    rows: TrainingRows
-    model: Any
-    target: Target
-    decide: Callable[..., Ints] | None
-    end: float
-    callbacks: Sequence[Callback]
-    verbose: int
-    n_workers: int
-    bar: Any = None  # of rich: the models that are trained, where somebody looks
-    is_over: Event = field(default_factory=Event)
 
-    def train_members(self, kinds: list[Candidate]) -> None:
-        """Train kinds of models, and find how much each counts."""
-        # One thread for products of matrices, so that a seed gives the same network on any number
-        # of cores. It holds for the whole process, so threads must not set it.
-        with blas_threads(1) if any(k.engine == "network" for k in kinds) else nullcontext():
-            self._race_on_samples(kinds)
-            self._train_folds([kind for kind in kinds if not kind.note])
-        self._blend([kind for kind in kinds if kind.models])
-        self._refit([kind for kind in kinds if kind.weight > 0])
+def _race_on_samples(kinds: list[Candidate], rows: TrainingRows) -> None:
+    """Drop the kinds that add nothing on samples of the rows, if there are enough rows."""
+    for n, least in _SAMPLES:
+        left = [kind for kind in kinds if not kind.note]
+        if len(left) > 1 and rows.totals.rows >= least:
+            sample, racing = rows.sample(n), [kind.untrained() for kind in left]
+            _fit(racing, [0], sample)
+            _drop(racing, sample, rows.totals.rows / n, "a sample")
+            for kind, raced in zip(left, racing, strict=True):
+                kind.seconds, kind.note = raced.seconds, raced.note
 
-    def _race_on_samples(self, kinds: list[Candidate]) -> None:
-        """Drop the kinds that add nothing on samples of the rows, if there are enough rows."""
-        for n, least in _SAMPLES:
-            left = [kind for kind in kinds if not kind.note]
-            large = len(left) > 1 and self.rows.totals.rows >= least
-            sample = self.rows.sample(n) if large else None
-            if sample is not None:
-                trial = replace(self, rows=sample, end=np.inf, **_QUIET)
-                racing = [replace(kind, models=[], evals=[], scores=[]) for kind in left]
-                trial._fit(racing, [0])
-                for kind, raced in zip(left, racing, strict=True):
-                    kind.seconds = raced.seconds
-                scores = [score for kind in racing for score in kind.scores]
-                trial._drop(left, scores, self.rows.totals.rows / n, "a sample")
 
-    def _train_folds(self, kinds: list[Candidate]) -> None:
-        """Train kinds on all folds, but those that add nothing on the first one."""
-        n = len(self.rows.seeds)
-        first = 1 if len(kinds) > 1 else n
-        # Where time is limited one kind after the other, as long as there is time.
-        for some in [kinds] if self.end == np.inf else [[kind] for kind in kinds]:
-            rivals = [kind for kind in kinds if kind.models]
-            if rivals and self.end - time.monotonic() < np.mean(
-                [rival.seconds for rival in rivals]
-            ):
-                some[0].note = "no time"
-                continue
-            for numbers in range(first), range(first, n):
-                left = [kind for kind in some if kind.models or not numbers.start]
-                if self.bar is not None:
-                    later = n * (len(kinds) - kinds.index(some[-1]) - 1)
-                    to_do = len(left) * (n - numbers.start) + later
-                    self.bar.update(0, total=self.bar.tasks[0].completed + to_do)
-                self._fit(left, numbers)
-                racing = [kind for kind in kinds if kind.models]
-                if not numbers.start and first < n and len(racing) > 1:
-                    self._drop(racing, [k.scores[0] for k in racing if k.scores])
+def _train_folds(
+    kinds: list[Candidate], rows: TrainingRows, end: float, *, bar: Any = None, **heard_by: Any
+) -> None:
+    """Train kinds on all folds, but those that add nothing on the first one."""
+    n = len(rows.seeds)
+    first = 1 if len(kinds) > 1 else n
+    # Where time is limited one kind after the other, as long as there is time.
+    for some in [kinds] if end == np.inf else [[kind] for kind in kinds]:
+        spent = [kind.seconds for kind in kinds if kind.models]
+        if spent and end - time.monotonic() < np.mean(spent):
+            some[0].note = "no time"
+            continue
+        for numbers in range(first), range(first, n):
+            left = [kind for kind in some if kind.models or not numbers.start]
+            if bar is not None:
+                later = n * (len(kinds) - kinds.index(some[-1]) - 1)
+                to_do = len(left) * (n - numbers.start) + later
+                bar.update(0, total=bar.tasks[0].completed + to_do)
+            _fit(left, numbers, rows, end, bar=bar, **heard_by)
+            racing = [kind for kind in kinds if kind.models]
+            if not numbers.start and first < n and len(racing) > 1:
+                _drop(racing, rows)
 
-    def _drop(
-        self,
-        kinds: list[Candidate],
-        scores: Sequence[Floats],
-        more_rows: float = 1.0,
-        where: str = "the first fold",
-    ) -> None:
-        """Drop the kinds without which the blend of held-out scores is hardly worse."""
-        # Kinds that differ from the first one, greedy trees, add the less the more rows there are:
-        # on development sets about a third less with four times the rows. So on a sample they must
-        # add the more, the more rows there are. The first one stays. Few rows cannot tell.
-        held_out = self.rows.held_out(0)
-        if held_out is None or len(held_out) < _RACE_ROWS or len(scores) < len(kinds):
-            return
-        some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
-        seen = held_out.take(some)
-        known = self.target.on(seen.costs, seen.weights)
-        if known.weight <= 0:
-            return
-        least = more_rows ** (1 / 3) * _RACE_GAIN[self.model.effort]
-        found = [own[some] for own in scores]
-        weights, alone = blend(found, known.loss, least), known.loss(found[0])
-        if known.loss(mixed(found, weights)) > alone - least * abs(alone):
-            weights[1:] = 0.0
-        for kind, weight in zip(kinds[1:], weights[1:], strict=True):
-            if not weight and len(kind.models) < 2:
-                kind.models, kind.evals, kind.scores = [], [], []
-                kind.note = f"adds nothing on {where}"
 
-    def _show(self, rounds: Rounds, done: float) -> None:
-        """Show a round, and how many models are trained."""
-        self.bar.update(0, completed=done, description=str(rounds))
+def _drop(
+    kinds: list[Candidate],
+    rows: TrainingRows,
+    more_rows: float = 1.0,
+    where: str = "the first fold",
+) -> None:
+    """Drop the kinds without which the blend of held-out scores is hardly worse."""
+    # Kinds that differ from the first one, greedy trees, add the less the more rows there are:
+    # on development sets about a third less with four times the rows. So on a sample they must
+    # add the more, the more rows there are. The first one stays. Few rows cannot tell.
+    held_out = rows.held_out(0)
+    scores = [kind.scores[0] for kind in kinds if kind.scores]
+    if held_out is None or len(held_out) < _RACE_ROWS or len(scores) < len(kinds):
+        return
+    some = _few(len(held_out))
+    loss = kinds[0].target.on(held_out.costs, held_out.weights).take(some).loss
+    least = more_rows ** (1 / 3) * _RACE_GAIN[kinds[0].settings.effort]
+    scores = [own[some] for own in scores]
+    weights, alone = blend(scores, loss, least), loss(scores[0])
+    if loss(mixed(scores, weights)) > alone - least * abs(alone):
+        weights[1:] = 0.0
+    for kind, weight in zip(kinds[1:], weights[1:], strict=True):
+        if not weight and len(kind.models) < 2:
+            kind.models, kind.evals, kind.scores = [], [], []
+            kind.note = f"adds nothing on {where}"
 
-    def _fit(self, kinds: Sequence[Candidate], numbers: Sequence[int | None]) -> None:
-        """Train kinds of models on folds (None: on all rows), several at a time."""
-        rows, n = self.rows, len(self.rows.seeds)
-        jobs = [(kind, number) for kind in kinds for number in numbers]
-        n_workers = max(min(self.n_workers, len(jobs)), 1)
-        threads = n_threads(self.model.n_jobs, rows.totals.rows)
-        if n_workers > 1:
-            threads = min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
 
-        def fit(kind: Candidate, number: int | None) -> tuple[Any, ...]:
-            began = time.monotonic()
-            mine = began + max(self.end - began, 0.0) / (n - (number or 0))
-            heard = list(self.callbacks)
-            if self.verbose > 1:
-                heard.append(lambda _: print(f"{rows.owner}: {rounds}"))
-            elif self.bar is not None:
-                done = self.bar.tasks[0].completed
-                heard.append(lambda told: self._show(rounds, done + told.round / told.n_rounds))
-            rounds = Rounds(
-                kind.n_rounds,
-                kind.patience,
-                rows.seeds[number or 0],
-                threads if rows.is_local else 0,  # workers of a cluster have their own
-                self.target,
-                {} if number is None else rows.watched(number),
-                self.decide,
-                heard,
-                # A training that has failed or was interrupted ends the others.
-                lambda: self.is_over.is_set() or time.monotonic() >= mine,
-                booster=(number or 0) + 1,
-                n_boosters=n,
-                member=kind.name,
-            )
-            model, scores = rows.fit(kind, self.target, number, rounds)
-            if self.bar is not None:
-                self._show(rounds, done + 1)
-            if self.verbose and rounds.round and (self.bar is None or self.bar.disable):
-                print(f"{rows.owner}: {rounds}, kept {model.n_rounds}")
-            if (now := time.monotonic()) >= mine:
-                kind.note = "ended by time_limit"
-            evals = {
-                name: {measure: np.array(values) for measure, values in measures.items()}
-                for name, measures in rounds.evals.items()
-            }
-            return model, scores, evals, now - began
+def _few(n: int) -> slice:
+    """Some of n held-out rows, enough to choose by."""
+    return slice(None, None, -(-n // _BLEND_ROWS))
 
-        if n_workers == 1:
-            found = [fit(*job) for job in jobs]
+
+def _fit(
+    kinds: Sequence[Candidate],
+    numbers: Sequence[int | None],
+    rows: TrainingRows,
+    end: float = np.inf,
+    *,
+    decide: Callable[..., Ints] | None = None,
+    callbacks: Sequence[Callback] = (),
+    verbose: int = 0,
+    bar: Any = None,  # of rich: the models that are trained, where somebody looks
+) -> None:
+    """Train kinds of models on folds (None: on all rows), several at a time."""
+    jobs = [(kind, number) for kind in kinds for number in numbers]
+    if not jobs:
+        return
+    model, n, is_over = kinds[0].settings, len(rows.seeds), Event()
+    # What hears of rounds or ends them in time goes model by model.
+    is_single = callbacks or model.verbose or model.time_limit is not None or model.device != "cpu"
+    is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
+    cores, threads = n_threads(model.n_jobs), n_threads(model.n_jobs, rows.totals.rows)
+    n_workers = 1 if is_single or is_large else min(cores, n, len(jobs))
+    if n_workers > 1:
+        threads = min(threads, max(cores // n_workers, 1))
+
+    def fit(kind: Candidate, number: int | None) -> tuple[Any, ...]:
+        began = time.monotonic()
+        mine = began + max(end - began, 0.0) / (n - (number or 0))
+        heard, done = list(callbacks), 0 if bar is None else bar.tasks[0].completed
+
+        def show(told: Round) -> None:
+            share = told.round / told.n_rounds
+            bar.update(0, completed=done + share, description=str(rounds))
+
+        if verbose > 1:
+            heard.append(lambda _: print(f"{rows.owner}: {rounds}"))
+        elif bar is not None:
+            heard.append(show)
+        rounds = Rounds(
+            kind,
+            rows.seeds[number or 0],
+            threads if rows.is_local else 0,  # workers of a cluster have their own
+            {} if number is None else rows.watched(number),
+            decide,
+            heard,
+            # A training that has failed or was interrupted ends the others.
+            lambda: is_over.is_set() or time.monotonic() >= mine,
+            booster=(number or 0) + 1,
+            n_boosters=n,
+        )
+        model, scores = rows.fit(kind, kind.target, number, rounds)
+        if bar is not None:
+            bar.update(0, completed=done + 1)
+        if verbose and rounds.round and (bar is None or bar.disable):
+            print(f"{rows.owner}: {rounds}, kept {model.n_rounds}")
+        if (now := time.monotonic()) >= mine:
+            kind.note = "ended by time_limit"
+        evals = {
+            name: {measure: np.array(values) for measure, values in measures.items()}
+            for name, measures in rounds.evals.items()
+        }
+        return model, scores, evals, now - began
+
+    if n_workers == 1:
+        found = [fit(*job) for job in jobs]
+    else:
+        with ThreadPoolExecutor(n_workers, "costboost") as pool:
+            try:
+                futures = [pool.submit(fit, *job) for job in jobs]
+                found = [future.result() for future in futures]
+            except BaseException:  # also an interruption: nobody needs the others
+                is_over.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    for (kind, _), (model, scores, evals, seconds) in zip(jobs, found, strict=True):
+        kind.models.append(model)
+        kind.evals.append(evals)
+        kind.scores += [] if scores is None else [scores]
+        kind.seconds += seconds
+
+
+def _blend(kinds: list[Candidate], rows: TrainingRows) -> None:
+    """Loss of each kind on all held-out rows, and its weight by them."""
+    for kind in kinds:
+        kind.rounds = float(np.mean([model.n_rounds for model in kind.models]))
+    held_out = rows.held_out()
+    kinds[0].weight = 1.0  # without held-out rows the first kind counts alone
+    if held_out is None or not all(kind.scores for kind in kinds):
+        return
+    known = kinds[0].target.on(held_out.costs, held_out.weights)
+    if known.weight <= 0:  # no error costs anything on these rows
+        return
+    scores, some = [np.concatenate(kind.scores) for kind in kinds], _few(len(held_out))
+    weights = blend([own[some] for own in scores], known.take(some).loss)
+    for kind, own, weight in zip(kinds, scores, weights, strict=True):
+        kind.loss, kind.weight = known.loss(own), float(weight)
+
+
+def _refit(used: list[Candidate], rows: TrainingRows, end: float) -> None:
+    """Put one model of all rows in the place of those of the folds, where that is wanted."""
+    model = used[0].settings
+    wanted = model.refit
+    is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
+    if wanted == "auto":  # who chose the folds wants to keep their boosters
+        wanted = is_ours and rows.totals.rows >= _REFIT_ROWS
+    has_parts = len(rows.seeds) > 1 or (is_ours and rows.n_inputs is not None)
+    if not wanted or not has_parts or not model.early_stopping:
+        return
+    # Without time for it, the models of the folds are as good.
+    left = end - time.monotonic()
+    single: dict[int, Candidate] = {}
+    for i, kind in enumerate(used):
+        if left <= _REFIT_TIME * kind.seconds:
+            continue
+        # The networks, or the forests, of all folds are one without any training.
+        if kind.engine == "network":
+            kind.models = [NetworkModel.mean(kind.models)]
+        elif kind.engine == "forest":
+            shares = [1 / len(kind.models)] * len(kind.models)
+            kind.models = [TreeModel.joined(kind.models, shares)]
         else:
-            with ThreadPoolExecutor(n_workers, "costboost") as pool:
-                try:
-                    futures = [pool.submit(fit, *job) for job in jobs]
-                    found = [future.result() for future in futures]
-                except BaseException:  # also an interruption: nobody needs the others
-                    self.is_over.set()
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise
-        for (kind, _), (model, scores, evals, seconds) in zip(jobs, found, strict=True):
-            kind.models.append(model)
-            kind.evals.append(evals)
-            kind.scores += [] if scores is None else [scores]
-            kind.seconds += seconds
-
-    def _blend(self, kinds: list[Candidate]) -> None:
-        """Loss of each kind on all held-out rows, and its weight by them."""
-        for kind in kinds:
-            kind.rounds = float(np.mean([model.n_rounds for model in kind.models]))
-        held_out = self.rows.held_out()
-        kinds[0].weight = 1.0  # without held-out rows the first kind counts alone
-        if held_out is None or not all(kind.scores for kind in kinds):
-            return
-        whole = self.target.on(held_out.costs, held_out.weights)
-        if whole.weight <= 0:  # no error costs anything on these rows
-            return
-        scores = [np.concatenate(kind.scores) for kind in kinds]
-        for kind, own in zip(kinds, scores, strict=True):
-            kind.loss = whole.loss(own)
-        some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
-        seen = held_out.take(some)
-        known = self.target.on(seen.costs, seen.weights)
-        if len(kinds) > 1 and known.weight > 0:
-            weights = blend([own[some] for own in scores], known.loss)
-            for kind, weight in zip(kinds, weights, strict=True):
-                kind.weight = float(weight)
-
-    def _refit(self, used: list[Candidate]) -> None:
-        """Put one model of all rows in the place of those of the folds, where that is wanted."""
-        model = self.model
-        wanted = model.refit
-        is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
-        if wanted == "auto":  # who chose the folds wants to keep their boosters
-            wanted = is_ours and self.rows.totals.rows >= _REFIT_ROWS
-        has_parts = len(self.rows.seeds) > 1 or (is_ours and self.rows.n_inputs is not None)
-        if not wanted or not has_parts or not model.early_stopping:
-            return
-        # Without time for it, the models of the folds are as good.
-        left = self.end - time.monotonic()
-        again = [kind for kind in used if left > _REFIT_TIME * kind.seconds]
-        for kind in again:
-            # The networks, or the forests, of all folds are one without any training.
-            if kind.engine == "network":
-                kind.models = [NetworkModel.mean(kind.models)]
-            elif kind.engine == "forest":
-                shares = [1 / len(kind.models)] * len(kind.models)
-                kind.models = [TreeModel.joined(kind.models, shares)]
-        boosters = [kind for kind in again if kind.engine not in ("network", "forest")]
-        single = [replace(kind, patience=0, models=[], evals=[], scores=[]) for kind in boosters]
-        for one in single:
             # With more rows a booster can take a few rounds more before it overfits.
-            one.n_rounds = max(round(_MORE_ROUNDS * one.rounds), 1)
-        replace(self, end=np.inf, **_QUIET)._fit(single, [None])
-        for kind, one in zip(boosters, single, strict=True):
-            kind.models = one.models
+            n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
+            single[i] = kind.untrained(patience=0, n_rounds=n_rounds)
+    _fit(list(single.values()), [None], rows)
+    for i, one in single.items():
+        used[i].models = one.models
 
 
 def blend(scores: Sequence[Floats], loss: Callable[[Floats], float], pays: float = _PAYS) -> Floats:
@@ -769,11 +749,11 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[PriceTarget], st
     mean = "If predict is not told the costs of rows, it goes by these means: "
     if model.costs_known is True:
         return [], mean + "costs_known=True."
-    if not CONSTRAINTS.isdisjoint(model.engine_params or {}):
+    if is_constrained(model):
         return [], mean + "boosters of costs would not keep to the constraints of engine_params."
     if held_out is None:
         return [], mean + "no rows are held out to learn costs by."
-    costs = held_out.take(slice(None, None, -(-len(held_out) // _BLEND_ROWS))).costs
+    costs = held_out.take(_few(len(held_out))).costs
     counts = np.bincount(costs.codes, minlength=len(totals.classes))
     found: list[PriceTarget] = []
     spread = totals.weight[:, None] * (totals.cost_high - totals.cost_low)
@@ -805,17 +785,17 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[PriceTarget], st
 
 
 def train_prices(
-    targets: list[PriceTarget], training: Training, mean: Floats, end: float
+    targets: list[PriceTarget], model: Any, rows: TrainingRows, mean: Floats, end: float
 ) -> tuple[dict[str, Head], Floats]:
     """Heads of prices, small and few, and the costs that they expect of held-out rows."""
-    model, rows, held_out = training.model, training.rows, training.rows.held_out()
+    held_out = rows.held_out()
+    own = resolved(model, rows.columns, rows.owner) if targets and model.engine_params else {}
+    is_alien = model.engine == "catboost"  # it learns log loss only
     heads: dict[str, Head] = {}
     expected = mean
     for place, target in enumerate(targets):
         assert held_out is not None  # or there are no prices to learn
-        is_alien = model.engine == "catboost"  # it learns log loss only
-        own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
-        kind = candidate(model, 1, own, engine="lightgbm" if is_alien else None)
+        kind = candidate(model, target, own, engine="lightgbm" if is_alien else None)
         kind.n_rounds = min(kind.n_rounds, _PRICE_ROUNDS)
         kind.patience = min(kind.patience, _PRICE_PATIENCE)
         kind.device = "cpu" if is_alien else kind.device
@@ -823,7 +803,7 @@ def train_prices(
             kind.learning_rate = _PRICE_RATE
         now = time.monotonic()
         mine = now + (end - now) / (len(targets) - place)
-        replace(training, target=target, end=mine, **_QUIET).train_members([kind])
+        train_members([kind], rows, mine)
         # Calibrated: held-out rows of a class pay what was expected.
         scores, slopes = np.concatenate(kind.scores), target.slopes
         known = target.on(held_out.costs, held_out.weights)
@@ -835,8 +815,8 @@ def train_prices(
         both = (guessed > 0) & (paid > 0)
         factors = np.where(both, paid / np.where(both, guessed, 1.0), paid.sum() / guessed.sum())
         base = np.where(slopes != 0, rows.totals.mean_entries - slopes - mean, 0.0)
-        head = PriceHead(base=base, slopes=slopes, factors=factors)
-        heads[target.name] = with_models(head, [kind])
+        head = PriceHead(base=base, slopes=slopes, factors=factors, **weighted_models([kind]))
+        heads[target.name] = head
         expected = expected + head.beyond(scores)
     return heads, expected
 
@@ -858,15 +838,18 @@ class Estimate(NamedTuple):
         return f"<b>{self.value:.3f}</b> (95 % interval {self.low:.3f} to {self.high:.3f})"
 
 
-def estimate(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
-    """What decisions on held-out rows cost, as attributes."""
+def estimate(
+    head: Any, scores: Floats, ways: dict[str, Costs], held_out: PricedRows
+) -> tuple[Ints, dict[str, Any]]:
+    """Decisions on held-out rows by the first costs, and what those by each cost, as attributes."""
     costs, weights = held_out.costs, held_out.weights
     rows = np.arange(len(held_out))
+    decided = {name: head.decide(scores, known) for name, known in ways.items()}
     found: dict[str, Any] = {
-        "estimated_cost_": float(np.average(costs.prices[rows, ways[""]], weights=weights)),
+        "estimated_cost_": float(np.average(costs.prices[rows, decided[""]], weights=weights)),
         "_estimated_rows": float(weights.sum()),
     }
-    for name, taken in ways.items():
+    for name, taken in decided.items():
         score = estimate_share(costs.reduced[rows, taken], costs.reduced, weights)
         if score is None:  # the best constant decision is perfect: no rows tell how sure that is
             score = Estimate(*[costs.avoidable_share(taken, weights)] * 3)
@@ -875,7 +858,7 @@ def estimate(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
         savings = estimate_share(costs.prices[rows, taken], costs.prices, weights)
         if savings is not None:
             found[f"estimated_savings_{name}"] = savings
-    return found
+    return decided[""], found
 
 
 def estimate_share(paid: Floats, prices: Floats, weights: Floats) -> Estimate | None:

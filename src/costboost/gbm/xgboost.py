@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from numpy.typing import ArrayLike
 
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
@@ -22,11 +21,10 @@ from costboost.trees import from_xgboost
 _DENSE_NUMBERS = 2**21
 
 
-def fit(
-    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
-) -> TreeModel:
+def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
     """Train one booster, grown leaf by leaf on histograms."""
     limit_forked()
+    kind = rounds.kind
     types = feature_types(table.columns.n_inputs, table.columns.categorical)
 
     def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
@@ -70,7 +68,7 @@ def boost(
     booster = xgb.train(
         parameters_for(kind, target, rounds),
         train,
-        num_boost_round=rounds.n_rounds,
+        num_boost_round=kind.n_rounds,
         evals=[(data, name) for name, data in watched.items()],
         obj=None if target.is_log_loss else lambda scores, _: target.derivatives(scores),
         # With an objective of its own XGBoost hands over probabilities, else raw scores.
@@ -78,13 +76,13 @@ def boost(
         verbose_eval=False,
         callbacks=[_RoundCallback(rounds)],
     )
-    if rounds.best_round < booster.num_boosted_rounds():
-        booster = booster[: rounds.best_round]
-    return booster
+    return booster[: rounds.best_round]
 
 
 def parameters_for(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, Any]:
     """XGBoost's parameters of a training."""
+    shares = target.masses / target.masses.sum()
+    hessian = float((1.0 - np.square(shares).sum()) / len(shares))
     parameters: dict[str, Any] = {
         "tree_method": "hist",
         "grow_policy": "lossguide",
@@ -95,8 +93,9 @@ def parameters_for(kind: Candidate, target: Target, rounds: Rounds) -> dict[str,
         "subsample": kind.settings.subsample,
         "colsample_bytree": kind.settings.colsample,
         "max_cat_to_onehot": ONE_HOT,
-        # A leaf of min_samples_leaf rows has about this Hessian in the first round.
-        "min_child_weight": kind.min_samples_leaf * first_hessian(target.masses),
+        # A leaf of min_samples_leaf rows has about this Hessian in the first round: for a row, the
+        # mean over labels of p (1 - p).
+        "min_child_weight": kind.min_samples_leaf * hessian,
         "disable_default_eval_metric": 1,
         "verbosity": 0,
         "device": kind.device,
@@ -120,13 +119,6 @@ def matrix_options(kind: Candidate, types: list[str] | None) -> dict[str, Any]:
         "feature_types": types,
         "enable_categorical": types is not None,
     }
-
-
-def first_hessian(masses: ArrayLike) -> float:
-    """Mean Hessian of a row in the first round: it turns rows of a leaf into XGBoost's weight."""
-    # With shares p of the labels it is the mean over labels of p (1 - p).
-    shares = np.asarray(masses) / np.sum(np.asarray(masses))
-    return float((1.0 - np.square(shares).sum()) / len(shares))
 
 
 def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
