@@ -95,11 +95,9 @@ def __getattr__(name: str) -> Any:
     """Load a public name at its first use (PEP 562)."""
     if name in _PACKAGES:
         return import_module(f"costboost.{name}")
-    found = None
-    if not name.startswith("_"):
-        found = getattr(import_module(_MODULES.get(name, "costboost.algorithms")), name, None)
-    if found is None:
+    if name not in __all__:
         raise AttributeError(f"module 'costboost' has no attribute {name!r}")
+    found = getattr(import_module(_MODULES.get(name, "costboost.algorithms")), name)
     globals()[name] = found  # the next use does not come here
     return found
 

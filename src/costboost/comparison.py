@@ -229,18 +229,17 @@ def compare(
         table.pairs = dict(_pairs(table, splits, groups, random_state))
     kept = Kept(results, "compare")
     failures: dict[str, str] = {}
-    tasks: dict[Key, tuple[Any, ...]] = {}
-    found: dict[Key, Any] = {}
-    for name, table in tables.items():
-        for split, method in product(table.pairs, methods):
-            key, task = (name, split, method), (table, split, methods[method], random_state)
-            found[key] = kept.get(key, _about(*task))
-            if found[key] is None:
-                tasks[key] = task
+    tasks: dict[Key, tuple[Any, ...]] = {
+        (name, split, method): (table, split, methods[method], random_state)
+        for name, table in tables.items()
+        for split, method in product(table.pairs, methods)
+    }
+    found = {key: kept.get(key, _about(*task)) for key, task in tasks.items()}
+    left = [key for key, row in found.items() if row is None]
     run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     with progress_bar(progress) as bar:
-        line = bar.add_task("compare", total=len(tasks))
-        for key, row in run(delayed(_measured)(key, *task) for key, task in tasks.items()):
+        line = bar.add_task("compare", total=len(left))
+        for key, row in run(delayed(_measured)(key, *tasks[key]) for key in left):
             bar.update(line, advance=1, description=f"{key[2]}, {key[0]}")
             if "error" in row:
                 failures.setdefault(key[2], row["error"])
@@ -614,8 +613,7 @@ class Comparison:
             The means. Of a single data set, a row per split.
         """
         keys: Any = {"index": ["data", "split"], "columns": "method"}
-        wide = self.to_frame().pivot_table(**keys, values=measure)
-        wide = wide.reindex(columns=self.methods)
+        wide = self.to_frame().pivot_table(**keys, values=measure).reindex(columns=self.methods)
         if len(self._tables) == 1:
             return wide.droplevel("data")
         means = wide.groupby(level="data", sort=False)

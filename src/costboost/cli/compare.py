@@ -174,17 +174,16 @@ def _ours(
 
 def _engine(name: str, n: int, seed: int) -> Any:
     """An ordinary boosted classifier of each library, at comparable sizes."""
-    threads = 1 if n < FEW_ROWS else -1
-    own, same = {"learning_rate": 0.05}, {"random_state": seed, "n_jobs": threads}
     library: Any = import_module(name)
+    own = {"n_estimators": ROUNDS, "learning_rate": 0.05, "random_state": seed}
+    threads = 1 if n < FEW_ROWS else -1
     if name == "catboost":
-        own |= {"iterations": ROUNDS, "depth": 4, "random_seed": seed, "thread_count": threads}
-        return library.CatBoostClassifier(**own, verbose=False, allow_writing_files=False)
-    own |= {"n_estimators": ROUNDS}
+        quiet = {"verbose": False, "allow_writing_files": False}
+        return library.CatBoostClassifier(**own, depth=4, thread_count=threads, **quiet)
+    own["n_jobs"] = threads
     if name == "xgboost":
-        leaves = {"max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide"}
-        return library.XGBClassifier(**own, **leaves, **same)
-    return library.LGBMClassifier(**own, num_leaves=15, verbose=-1, **same)
+        return library.XGBClassifier(**own, max_leaves=15, max_depth=0, grow_policy="lossguide")
+    return library.LGBMClassifier(**own, num_leaves=15, verbose=-1)
 
 
 def _calibrated(model: Any) -> Any:
