@@ -1,9 +1,8 @@
 """`costboost.compare` pays what the metrics say, treats outsiders by a stated rule, and goes on."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -23,11 +22,12 @@ from sklearn.utils import Bunch
 import costboost as cb
 from costboost import comparison
 from costboost.columns import TableError
-from costboost.comparison import compare, rank
+from costboost.comparison import rank
 from costboost.costs import Costs
 from costboost.metrics import avoidable_cost_score, mean_cost, mean_ranks, savings_score
 from data import blobs, row_costs, rows
 
+compare = partial(comparison.compare, progress=False)
 COSTS = {"fn": 5, "fp": 1}
 FAST = {"AdaC2": cb.AdaC2Classifier(n_estimators=5), "naive": GaussianNB()}
 
@@ -37,19 +37,19 @@ def found():
     sets = {f"set {seed}": rows(seed=seed, n=120) for seed in range(4)}
     methods = {**FAST, "always": lambda fold: np.ones(len(fold.X_test), int)}
     own = {"accuracy": accuracy_score}
-    return compare(methods, sets, costs=COSTS, splits=3, progress=False, metrics=own)
+    return compare(methods, sets, costs=COSTS, splits=3, metrics=own)
 
 
-def test_a_row_per_data_split_and_method_with_what_the_metrics_say(found) -> None:
+def test_a_row_per_data_split_and_method_with_what_the_metrics_say(found):
     frame = found.to_frame()
     assert len(frame) == 4 * 3 * 3
     X, y = rows(seed=2, n=120)
     folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
     train, test = folds[1]
     own = frame.query("data == 'set 2' and split == '1'").set_index("method")
+    row = own.loc["AdaC2"]
     model = cb.AdaC2Classifier(COSTS, n_estimators=5, random_state=0).fit(X[train], y[train])
     decided = model.predict(X[test])
-    row = own.loc["AdaC2"]
     assert row["mean_cost"] == pytest.approx(mean_cost(y[test], decided, cost_matrix=COSTS))
     assert row["savings"] == pytest.approx(savings_score(y[test], decided, cost_matrix=COSTS))
     assert row["score"] == avoidable_cost_score(y[test], decided, cost_matrix=COSTS)
@@ -61,7 +61,7 @@ def test_a_row_per_data_split_and_method_with_what_the_metrics_say(found) -> Non
     assert own.loc["naive", "mean_cost"] == mean_cost(y[test], decided, cost_matrix=COSTS)
 
 
-def test_tables_tests_and_pictures(found) -> None:
+def test_tables_tests_and_pictures(found):
     table, scores = found.table(), found.scores()
     assert table.index[0] == found.best
     np.testing.assert_allclose(found.ranks()[scores.columns], mean_ranks(-scores))
@@ -84,7 +84,7 @@ def test_tables_tests_and_pictures(found) -> None:
         found.standings()
 
 
-def test_intervals_are_paired_and_widened() -> None:
+def test_intervals_are_paired_and_widened():
     rng = np.random.default_rng(0)
     shared = rng.exponential(100, 400)  # what all ways pay alike does not widen the intervals
     paid = {"a": shared, "b": shared + rng.normal(1, 1, 400), "c": shared + rng.normal(0.1, 1, 400)}
@@ -99,9 +99,9 @@ def test_intervals_are_paired_and_widened() -> None:
     assert (one.cost, one.more, one.group) == (10.0, 0.0, 1)
 
 
-def test_one_data_set_row_by_row() -> None:
+def test_one_data_set_row_by_row():
     X, y = rows()
-    found = compare([*FAST.values()], (X, y), costs=COSTS, splits=2, n_jobs=2, progress=False)
+    found = compare([*FAST.values()], (X, y), costs=COSTS, splits=2, n_jobs=2)
     assert found.methods == ["AdaC2", "GaussianNB"]
     total = {one.name: one.cost for one in found.standings()}
     for name, paid in found.paid().items():
@@ -112,21 +112,19 @@ def test_one_data_set_row_by_row() -> None:
     assert set(found.verdicts()) == set(found.methods)
     assert all(one.savings < 1 for one in found.standings())
     found.plot("cost", Figure().subplots())
-    again = compare(FAST, Bunch(data=X, target=y), splits=ShuffleSplit(3), progress=False)
+    again = compare(FAST, Bunch(data=X, target=y), splits=ShuffleSplit(3))
     with pytest.raises(ValueError, match="Use folds"):
         again.standings()
     pairs = iter([(np.arange(150), np.arange(150, 300))])  # for both tables
-    assert len(compare(FAST, {"a": (X, y), "b": (X, y)}, splits=pairs, progress=False).rows) == 4
+    assert len(compare(FAST, {"a": (X, y), "b": (X, y)}, splits=pairs).rows) == 4
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_costs_of_rows_are_told_unless_they_are_hidden(known) -> None:
+def test_costs_of_rows_are_told_unless_they_are_hidden(known):
     X, y = rows()
     costs, train, test = np.asarray(row_costs()), np.arange(200), np.arange(200, 300)
     methods = {"ours": cb.AsyBLClassifier(n_estimators=5, learning_rate=0.1), "nb": GaussianNB()}
-    found = compare(
-        methods, (X, y, costs), splits=[(train, test)], costs_known=known, progress=False
-    )
+    found = compare(methods, (X, y, costs), splits=[(train, test)], costs_known=known)
     model = methods["ours"].set_params(random_state=0).fit(X[:200], y[:200], costs=costs[:200])
     decided = model.predict(X[200:], costs=costs[200:] if known else None)
     told = Costs([0, 1], costs[:200], codes=y[:200]).average()
@@ -137,7 +135,7 @@ def test_costs_of_rows_are_told_unless_they_are_hidden(known) -> None:
     assert by_name["nb"] == pytest.approx(mean_cost(y[200:], blind, costs=costs[200:]))
 
 
-def test_columns_of_any_kind_reach_outsiders_as_numbers() -> None:
+def test_columns_of_any_kind_reach_outsiders_as_numbers():
     X, y = blobs()
     X.loc[::7, "u"] = np.nan
     frame = X.assign(truth=y)
@@ -154,18 +152,18 @@ def test_columns_of_any_kind_reach_outsiders_as_numbers() -> None:
     costs = {("c", "a"): 9, ("c", "b"): 9, ("a", "b"): 1, ("a", "c"): 1, ("b", "a"): 1,
              ("b", "c"): 1}  # fmt: skip
     for table in (frame, pl.DataFrame(frame)):
-        found = compare(methods, table, target="truth", costs=costs, splits=2, progress=False)
+        found = compare(methods, table, target="truth", costs=costs, splits=2)
         assert found.methods == ["logistic", "margin", "ours"]  # a pipeline gets rows as they are
         assert set(found.failures) == {"pipeline", "raw"}
         assert found.table().loc["logistic", "score"] > 0.3
 
 
-def test_expressions_and_weights() -> None:
+def test_expressions_and_weights():
     X, y = rows()
     X = pd.DataFrame(X, columns=list("abcd")).assign(amount=np.linspace(1, 20, 300).astype(str))
     form, weights = {"fn": "amount", "fp": 2}, np.linspace(0, 2, 300)
     methods = {**FAST, "never": lambda fold: np.zeros(len(fold.X_test), int)}
-    found = compare(methods, (X, y), costs=form, splits=2, sample_weight=weights, progress=False)
+    found = compare(methods, (X, y), costs=form, splits=2, sample_weight=weights)
     missed = weights * np.linspace(1, 20, 300) * (y == 1)
     assert found.methods == list(methods)
     assert found.paid()["never"].sum() == pytest.approx(missed.sum())
@@ -176,12 +174,12 @@ def test_expressions_and_weights() -> None:
     ):
         assert row["mean_cost"] == pytest.approx(missed[test].sum() / weights[test].sum())
     with pytest.raises(ValueError, match="computed from columns"):
-        compare(FAST, (X, y), costs=form, costs_known=False, progress=False)
+        compare(FAST, (X, y), costs=form, costs_known=False)
 
 
-def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkeypatch) -> None:
+def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkeypatch):
     data, path = {"one": rows(n=90), "two": rows(n=90, seed=1)}, tmp_path / "kept.jsonl"
-    options = {"costs": COSTS, "splits": 2, "results": path, "progress": False}
+    options = {"costs": COSTS, "splits": 2, "results": path}
     whole = compare(FAST, data, **options).scores()
     lines = path.read_bytes()
     path.write_bytes(lines[:-40])
@@ -205,17 +203,17 @@ def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkey
             compare(**{"estimators": FAST, "data": data, **options, **changed})
 
 
-def test_a_method_that_fails_is_named_and_has_no_rank() -> None:
+def test_a_method_that_fails_is_named_and_has_no_rank():
     def broken(fold):
         raise RuntimeError("out of order")
 
     methods = {**FAST, "broken": broken, "silent": lambda fold: []}
-    found = compare(methods, rows(), costs=COSTS, splits=2, progress=False)
+    found = compare(methods, rows(), costs=COSTS, splits=2)
     assert "out of order" in found.failures["broken"]
     assert "must have one element per row, shape (150,)" in found.failures["silent"]
     assert set(found.ranks().index) == set(FAST)
     with pytest.raises(ValueError, match="No method could be measured: broken: RuntimeError"):
-        compare({"broken": broken}, rows(), progress=False)
+        compare({"broken": broken}, rows())
 
 
 @pytest.mark.parametrize(
@@ -231,13 +229,13 @@ def test_a_method_that_fails_is_named_and_has_no_rank() -> None:
         ({"data": {"a": rows(), "b": rows()}, "sample_weight": np.ones(300)}, "for one data set"),
     ],
 )
-def test_mix_ups_are_errors_with_the_remedy(change, match) -> None:
+def test_mix_ups_are_errors_with_the_remedy(change, match):
     given = {"estimators": FAST, "data": rows(), **change}
     with pytest.raises((ValueError, TypeError), match=match):
         compare(**given)
 
 
-def test_five_outsiders_on_a_file_in_under_ten_lines(tmp_path, monkeypatch, capsys) -> None:
+def test_five_outsiders_on_a_file_in_under_ten_lines(tmp_path, monkeypatch, capsys):
     """The example of the module, as a newcomer runs it."""
     code = inspect.cleandoc(comparison.__doc__).split("::\n\n", 1)[1]
     assert len(code.strip().splitlines()) < 10

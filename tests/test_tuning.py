@@ -1,7 +1,5 @@
 """`costboost.tuned` searches alike for all, inside the training rows, and goes on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -20,7 +18,7 @@ TWO = ["AdaC2", "CSAdaBoost", "AdaMEC"]
 
 
 @pytest.mark.parametrize("name", [*TWO, "MCBoost", "Costing"])
-def test_every_kind_of_algorithm_is_searched(name) -> None:
+def test_every_kind_of_algorithm_is_searched(name):
     X, y = rows(2 if name in TWO else 3, n=120)
     start = getattr(cb, f"{name}Classifier")(n_estimators=10)
     matrix = COSTS if name in TWO else 1 - np.eye(3)
@@ -38,7 +36,7 @@ def test_every_kind_of_algorithm_is_searched(name) -> None:
     assert set(found.predict(X)) <= set(y)
 
 
-def test_the_first_trial_is_the_estimator_as_it_is() -> None:
+def test_the_first_trial_is_the_estimator_as_it_is():
     X, y = rows(n=150)
     w, start = np.linspace(0.5, 1.5, 150), cb.AdaC2Classifier(COSTS, n_estimators=7)
     model = cb.tuned(start, n_trials=1, cv=2).fit(X, y, w)
@@ -51,7 +49,7 @@ def test_the_first_trial_is_the_estimator_as_it_is() -> None:
     assert model.best_cost_ == pytest.approx(total / w.sum())
 
 
-def test_more_trials_never_cost_more_and_kept_parameters_stay() -> None:
+def test_more_trials_never_cost_more_and_kept_parameters_stay():
     X, y = rows(n=150)
     start = cb.AsyBLClassifier(COSTS, n_estimators=20)
     one, many = (cb.tuned(start, n_trials=n, cv=2).fit(X, y) for n in (1, 8))
@@ -65,7 +63,7 @@ def test_more_trials_never_cost_more_and_kept_parameters_stay() -> None:
     assert all(one["n_estimators"] == 500 for one in stopped)
 
 
-def test_costs_of_rows_and_weights_reach_the_search() -> None:
+def test_costs_of_rows_and_weights_reach_the_search():
     X, y = rows(n=150)
     costs = np.asarray(row_costs(150))
     model = cb.tuned(cb.CostBoostClassifier(effort="fast", n_estimators=10), n_trials=2, cv=2)
@@ -76,7 +74,7 @@ def test_costs_of_rows_and_weights_reach_the_search() -> None:
     assert clone(model).get_params()["n_trials"] == 2
 
 
-def test_a_search_goes_on_and_refuses_another_question(tmp_path) -> None:
+def test_a_search_goes_on_and_refuses_another_question(tmp_path):
     X, y = rows(n=120)
     path = tmp_path / "a.study"
     start = cb.AdaC2Classifier(COSTS, n_estimators=5)
@@ -86,10 +84,7 @@ def test_a_search_goes_on_and_refuses_another_question(tmp_path) -> None:
     assert (found.best_params_, found.best_cost_) == (whole.best_params_, whole.best_cost_)
     with pytest.raises(TableError, match="another question: rows differ"):
         cb.tuned(start, cv=2, study=path).fit(X + 1, y)
-
-
-def test_tuned_beside_as_printed_in_a_comparison() -> None:
-    start = cb.AdaC2Classifier(n_estimators=5)
+    # Beside the algorithm as printed, in a comparison.
     methods = {"as printed": start, "tuned": cb.tuned(start, n_trials=2, cv=2)}
-    found = cb.compare(methods, rows(n=150), costs=COSTS, splits=2, progress=False)
+    found = cb.compare(methods, (X, y), splits=2, progress=False)
     assert found.methods == ["as printed", "tuned"]

@@ -1,32 +1,23 @@
 """Makers are seeded and have the distribution they promise; loaders return what the files say."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn.datasets
 
-from costboost.datasets import (
-    available,
-    bayes_decision,
-    bayes_threshold,
-    load,
-    log_odds,
-    make_fraud,
-    make_gaussians_1d,
-    make_gaussians_2d,
-)
+from costboost import datasets
+from costboost.datasets import available, files, load, make_fraud
 
 # --- makers ---------------------------------------------------------------------------------------
 
 
-def test_fraud_is_seeded_rare_and_costs_follow_the_amount() -> None:
+def test_fraud_is_seeded_rare_and_costs_follow_the_amount():
     data, again, other = (make_fraud(20_000, random_state=s, review_cost=7) for s in (1, 1, 2))
     np.testing.assert_array_equal(data.X, again.X)
     np.testing.assert_array_equal(data.y, again.y)
@@ -40,23 +31,23 @@ def test_fraud_is_seeded_rare_and_costs_follow_the_amount() -> None:
 
 
 @pytest.mark.parametrize(("C1", "C2"), [(1, 1), (20, 1), (2, 3)])
-def test_bayes_rules_are_the_cheapest(C1: float, C2: float) -> None:
-    def cost(decided: np.ndarray, y: np.ndarray) -> float:
+def test_bayes_rules_are_the_cheapest(C1, C2):
+    def cost(decided, y):
         return float(C1 * (~decided & (y == 1)).sum() + C2 * (decided & (y < 0)).sum())
 
-    X, y = make_gaussians_1d(100_000, random_state=0)
-    best = bayes_threshold(C1, C2)
+    X, y = datasets.make_gaussians_1d(100_000, random_state=0)
+    best = datasets.bayes_threshold(C1, C2)
     assert 1 / (1 + np.exp(-2 * best)) * C1 == pytest.approx(1 / (1 + np.exp(2 * best)) * C2)
     costs = [cost(X[:, 0] >= best + by, y) for by in (0, -0.3, 0.3)]
     assert costs[0] < min(costs[1:])
-    X, y = make_gaussians_2d(50_000, random_state=3)
-    costs = [cost(bayes_decision(X, C1 * by, C2) > 0, y) for by in (1, 0.5, 2)]
+    X, y = datasets.make_gaussians_2d(50_000, random_state=3)
+    costs = [cost(datasets.bayes_decision(X, C1 * by, C2) > 0, y) for by in (1, 0.5, 2)]
     assert costs[0] < min(costs[1:])
 
 
-def test_gaussians_2d_and_their_log_odds() -> None:
+def test_gaussians_2d_and_their_log_odds():
     classes = {1: ([-1, 1], [[5.2, 2], [2, 3.7]]), -1: ([1, -1], [[3.3, 1.5], [1.5, 4.6]])}
-    X, y = make_gaussians_2d(50_000, random_state=0)
+    X, y = datasets.make_gaussians_2d(50_000, random_state=0)
     densities = {}
     for label, (mean, covariance) in classes.items():
         np.testing.assert_allclose(X[y == label].mean(axis=0), mean, atol=0.05)
@@ -65,8 +56,8 @@ def test_gaussians_2d_and_their_log_odds() -> None:
         distance = np.einsum("ni,ij,nj->n", d, np.linalg.inv(covariance), d)
         densities[label] = -0.5 * (np.log(np.linalg.det(covariance)) + distance)
     expected = densities[1] - densities[-1]
-    np.testing.assert_allclose(log_odds(X[:50]), expected, rtol=1e-9)
-    np.testing.assert_allclose(log_odds(X[:1]), expected[:1], rtol=1e-9)
+    np.testing.assert_allclose(datasets.log_odds(X[:50]), expected, rtol=1e-9)
+    np.testing.assert_allclose(datasets.log_odds(X[:1]), expected[:1], rtol=1e-9)
 
 
 # --- files ------------------------------------------------------------------------------------
@@ -79,7 +70,7 @@ TOY = """size,colour,aux_leak,cost_fp,cost_fn,cost_tp,cost_tn,split,target
 
 
 @pytest.fixture
-def toy(tmp_path: Path) -> Path:
+def toy(tmp_path):
     """Three rows whose positive class sorts first, with a missing number and a missing category."""
     about = {
         "what": "Toy", "note": "Small.", "licence": "none", "positive": "bad (rare, 2)",
@@ -92,7 +83,7 @@ def toy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_load_toy(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_toy(toy, monkeypatch):
     monkeypatch.setenv("COSTBOOST_DATA", str(toy))
     assert available() == available(toy) == ["toy"]
     data = load("toy")
@@ -109,22 +100,23 @@ def test_load_toy(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(data.costs[1], [[0.5, 20], [2, 0]])
     with pytest.raises(ValueError, match=r"no set 'tyo'\. Use one of: toy"):
         load("tyo", toy)
-    monkeypatch.setenv("COSTBOOST_DATA", str(toy / "nowhere"))
-    with pytest.raises(FileNotFoundError, match=r"COSTBOOST_DATA of .* has no metadata\.json"):
-        available()
-
-
-def test_missing_pandas_names_the_command(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = toy / "toy.csv.gz"
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(ValueError, match=r"toy.csv.gz is damaged: .* Copy it again\."):
+        load("toy", toy)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r'pip install "costboost\[data\]"'):
         load("toy", toy)
+    monkeypatch.setenv("COSTBOOST_DATA", str(toy / "nowhere"))
+    with pytest.raises(FileNotFoundError, match=r"COSTBOOST_DATA of .* has no metadata\.json"):
+        available()
 
 
 SOME = ["adult", "bankmarketing", "cleveland", "ecoli", "letter", "splice", "telco", "wdbc"]
 
 
 @pytest.mark.parametrize("name", available() if os.environ.get("COSTBOOST_TRUST") else SOME)
-def test_file_agrees_with_its_description(name: str, data_dir: Path) -> None:
+def test_file_agrees_with_its_description(name, data_dir):
     about = json.loads((data_dir / "metadata.json").read_text())[name]
     data = load(name, data_dir)
     assert data.X.shape == (about["rows"], about["n_features"])
@@ -140,7 +132,7 @@ def test_file_agrees_with_its_description(name: str, data_dir: Path) -> None:
         assert data.costs.shape == (len(data.y), 2, 2) and np.isfinite(data.costs).all()
 
 
-def test_kddcup_matrix(data_dir: Path) -> None:
+def test_kddcup_matrix(data_dir):
     data = load("kddcup99", data_dir)
     assert data.X.shape == (805_050, 41)
     assert data.cost_matrix is not None and (np.diag(data.cost_matrix) == 0).all()
@@ -149,15 +141,8 @@ def test_kddcup_matrix(data_dir: Path) -> None:
         assert data.cost_matrix[index[truth], index[decision]] == cost
 
 
-def test_openml_serves_machines_without_the_files(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    pd = pytest.importorskip("pandas")
-    import sklearn.datasets
-
-    from costboost.datasets import files
-
-    def fetch_openml(*, data_id: int, as_frame: bool, n_retries: int) -> object:
+def test_openml_serves_machines_without_the_files(monkeypatch, tmp_path):
+    def fetch_openml(*, data_id, as_frame, n_retries):
         if data_id != 37:
             raise OSError("no network")
         target = pd.Series(["tested_negative", "tested_positive"])
@@ -167,23 +152,11 @@ def test_openml_serves_machines_without_the_files(
     monkeypatch.delenv(files.ENVIRONMENT_VARIABLE, raising=False)
     monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "files.py"))
     monkeypatch.chdir(tmp_path)
-
     pima = load("pima")
-    assert pima.positive == "tested_positive"
-    assert pima.costs is None
-    with pytest.raises(
-        FileNotFoundError, match=r"download from OpenML failed: no network.*data_dir"
-    ):
-        load("adult")
-    with pytest.raises(
-        FileNotFoundError,
-        match=r"data_dir of .* the environment variable COSTBOOST_DATA.*OpenML: adult",
-    ):
-        load("bankmarketing")
-
-
-def test_a_damaged_file_is_named(toy: Path) -> None:
-    path = toy / "toy.csv.gz"
-    path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(ValueError, match=r"toy.csv.gz is damaged: .* Copy it again\."):
-        load("toy", toy)
+    assert (pima.positive, pima.costs) == ("tested_positive", None)
+    for name, said in {
+        "adult": r"download from OpenML failed: no network.*data_dir",
+        "bankmarketing": r"data_dir of .* environment variable COSTBOOST_DATA.*OpenML: adult",
+    }.items():
+        with pytest.raises(FileNotFoundError, match=said):
+            load(name)
