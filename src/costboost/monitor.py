@@ -34,13 +34,7 @@ from costboost._utils import as_frame, checked_share, is_missing
 from costboost.columns.raw import has_columns
 from costboost.costs import Costs
 from costboost.costs.labels import checked_codes, positions
-from costboost.decisions.arrays import (
-    cheapest,
-    column_labels,
-    columns_of,
-    expected_cost,
-    probabilities_and_matrix,
-)
+from costboost.decisions.arrays import cheapest, checked, columns_of, expected_cost
 from costboost.estimator import CostSensitiveClassifier
 from costboost.metrics import holm
 
@@ -124,9 +118,7 @@ def snapshot(
         The snapshot.
     """
     owner = "snapshot"
-    p, C = probabilities_and_matrix(proba, matrix, owner)
-    names = column_labels(classes, p.shape[1], "classes", owner)
-    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
+    p, C, names, actions = checked(proba, matrix, owner, classes, decisions)
     if (n := len(p)) < 2:
         raise ValueError(f"{owner} needs at least two rows, got {n}. Collect more rows.")
     taken = cheapest(expected_cost(p, C))

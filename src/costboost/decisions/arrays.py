@@ -39,7 +39,8 @@ def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
     >>> expected_cost([[0.9, 0.1]], [[0, 4, 20], [100, 4, 0]])
     array([[10.,  4., 18.]])
     """
-    return expected_costs(*probabilities_and_matrix(proba, matrix, "expected_cost"))
+    p, C, _, _ = checked(proba, matrix, "expected_cost")
+    return expected_costs(p, C)
 
 
 def cheapest_other(expected: Floats, codes: Ints | int) -> tuple[Ints, Floats]:
@@ -51,21 +52,25 @@ def cheapest_other(expected: Floats, codes: Ints | int) -> tuple[Ints, Floats]:
     return found, others[rows, found] - expected[rows, codes]
 
 
-def probabilities_and_matrix(
-    proba: ArrayLike, matrix: ArrayLike, owner: str
-) -> tuple[Floats, Floats]:
-    """Check that probabilities and costs are finite and belong together."""
+def checked(
+    proba: ArrayLike,
+    matrix: ArrayLike,
+    owner: str,
+    classes: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+) -> tuple[Floats, Floats, AnyArray, AnyArray]:
+    """Probabilities and costs that are finite and belong together, and their labels."""
     p = np.asarray(proba, dtype=np.float64)
     C = np.asarray(matrix, dtype=np.float64)
     if p.ndim != 2:
         raise invalid("proba", owner, f"must have shape (n, k), a column per class; got {p.shape}.")
     n, k = p.shape
     if not (C.ndim in (2, 3) and C.shape[-2] == k and (C.ndim == 2 or len(C) == n)):
-        rule = f"must have shape ({k}, d) or ({n}, {k}, d), truth by decision"
-        raise invalid(
-            "matrix", owner, f"{rule}, to go with proba of shape {p.shape}; got {C.shape}."
-        )
-    return finite(p, "proba", owner), finite(C, "matrix", owner)
+        rule = f"must have shape ({k}, d) or ({n}, {k}, d), truth by decision, to go with proba"
+        raise invalid("matrix", owner, f"{rule} of shape {p.shape}; got {C.shape}.")
+    names = column_labels(classes, k, "classes", owner)
+    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
+    return finite(p, "proba", owner), finite(C, "matrix", owner), names, actions
 
 
 def finite(array: Floats, name: str, owner: str) -> Floats:
@@ -76,16 +81,15 @@ def finite(array: Floats, name: str, owner: str) -> Floats:
 
 
 def checked_table(
-    values: ArrayLike, owner: str, name: str = "expected", shape: tuple[int, ...] | None = None
-) -> Floats:
-    """Costs of each decision on each row as finite floats, (n, d)."""
-    E = np.asarray(values, dtype=np.float64)
-    if E.ndim != 2 or not E.shape[1] or shape not in (None, E.shape):
-        rule = f"must have shape {shape or '(n, d)'}, a column per decision"
-        raise invalid(
-            name, owner, f"{rule}; got shape {E.shape}. See expected_cost(proba, matrix)."
-        )
-    return finite(E, name, owner)
+    expected: ArrayLike, decisions: ArrayLike | None, owner: str
+) -> tuple[Floats, AnyArray]:
+    """Costs of each decision on each row as finite floats, (n, d), and labels of the decisions."""
+    E = np.asarray(expected, dtype=np.float64)
+    if E.ndim != 2 or not E.shape[1]:
+        rule = f"must have shape (n, d), a column per decision; got shape {E.shape}"
+        raise invalid("expected", owner, f"{rule}. See expected_cost(proba, matrix).")
+    labels = column_labels(decisions, E.shape[1], "decisions", owner)
+    return finite(E, "expected", owner), labels
 
 
 def column_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:

@@ -37,13 +37,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Framed, as_frame, invalid
 from costboost.costs.labels import checked_codes
 from costboost.costs.table import to_proba
-from costboost.decisions.arrays import (
-    cheapest,
-    cheapest_other,
-    column_labels,
-    expected_cost,
-    probabilities_and_matrix,
-)
+from costboost.decisions.arrays import cheapest, cheapest_other, checked, expected_cost
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,11 +157,10 @@ def explain(
         raise invalid("contributions", owner, f"{rule}, got {given.shape}.")
     n, f = len(given), given.shape[-1] - 1
     own = to_proba(given.sum(axis=-1))
-    p, C = probabilities_and_matrix(own if proba is None else proba, matrix, owner)
+    p, C, _, labels = checked(own if proba is None else proba, matrix, owner, None, decisions)
     if p.shape != own.shape:
         rule = f"must have shape {own.shape} to go with the contributions"
         raise invalid("proba", owner, f"{rule}, got {p.shape}.")
-    labels = column_labels(decisions, C.shape[-1], "decisions", owner)
     if len(labels) < 2:
         raise ValueError(f"{owner} needs at least two decisions to compare, got {labels.tolist()}.")
     expected = expected_cost(p, C)

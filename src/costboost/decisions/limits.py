@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import invalid, is_integer, is_real
-from costboost.costs.labels import grouped, of_length, position
+from costboost.costs.labels import grouped, of_length, parameter, position
 from costboost.decisions.arrays import column_labels, column_of, finite
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
@@ -30,7 +30,7 @@ def groups_of(per: Any, n: int, owner: str, X: Any) -> tuple[list[Any] | None, I
 
 
 def bounds(
-    capacity: Mapping[Any, Any] | None,
+    capacity: Any,
     decisions: AnyArray,
     sizes: Ints,
     owner: str,
@@ -41,10 +41,8 @@ def bounds(
     """Fewest and most rows of each decision in each group, both (groups, d)."""
     # `periods` multiplies counts: it is the number of groups that share these rows.
     if capacity is not None and not isinstance(capacity, Mapping):
-        raise TypeError(
-            f"The 'capacity' parameter of {owner} must be a mapping of decisions to limits, such "
-            f"as {{'review': 200}}; got {type(capacity).__name__}."
-        )
+        rule = "must be a mapping of decisions to limits, such as {'review': 200}"
+        raise TypeError(f"{parameter('capacity', owner)} {rule}; got {type(capacity).__name__}.")
     d = len(decisions)
     lower, upper = np.zeros((len(sizes), d), np.intp), np.repeat(sizes[:, None], d, axis=1)
     for label, limit in (capacity or {}).items():
@@ -183,7 +181,7 @@ class Sum(NamedTuple):
 
 
 def read(
-    constraints: Sequence[Rate | Budget] | Rate | Budget | None,
+    constraints: Any,
     expected: Floats,
     decisions: AnyArray,
     proba: ArrayLike | None,
@@ -195,10 +193,9 @@ def read(
     found: list[Sum] = []
     for one in given:
         if not isinstance(one, Rate | Budget):
-            raise TypeError(
-                f"The 'constraints' parameter of {owner} must hold Rate(...) and Budget(...), got "
-                f"{type(one).__name__}. Limits on numbers of rows are capacity=."
-            )
+            rule = f"must hold Rate(...) and Budget(...), got {type(one).__name__}"
+            start = f"{parameter('constraints', owner)} {rule}"
+            raise TypeError(f"{start}. Limits on numbers of rows are capacity=.")
         several = isinstance(one.decisions, list | tuple | set | np.ndarray)
         names = list(one.decisions) if several else [one.decisions]
         counted = np.zeros(len(decisions))
@@ -237,10 +234,8 @@ def _given(
     """Probability of the class of a rate on each row."""
     ends = [end for end in (one.at_least, one.at_most) if end is not None]
     if not ends or not all(is_real(end) and 0 <= end <= 1 for end in ends) or ends != sorted(ends):
-        raise ValueError(
-            "Rate needs at_least= or at_most= from 0 to 1, or both, the lower limit first; got "
-            f"{one.at_least!r} and {one.at_most!r}."
-        )
+        rule = "needs at_least= or at_most= from 0 to 1, or both, the lower limit first"
+        raise ValueError(f"Rate {rule}; got {one.at_least!r} and {one.at_most!r}.")
     p = np.empty(0) if proba is None else np.asarray(proba, dtype=np.float64)
     if p.ndim != 2 or len(p) != n:
         rule = f"must have shape ({n}, k), because constraints have a Rate"

@@ -13,7 +13,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Framed, as_frame, check_weights, invalid
 from costboost.costs.labels import position, positions
 from costboost.costs.table import expected_costs
-from costboost.decisions.arrays import cheapest, column_labels, probabilities_and_matrix
+from costboost.decisions.arrays import cheapest, checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,9 +67,7 @@ def break_even(
     array([40.])
     """
     owner = "break_even"
-    p, C = probabilities_and_matrix(proba, matrix, owner)
-    names = column_labels(classes, p.shape[1], "classes", owner)
-    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
+    p, C, names, actions = checked(proba, matrix, owner, classes, decisions)
     truth, taken = entry_position(entry, names, actions, positive, owner)
     others = C.copy()
     others[..., truth, taken] = 0.0
@@ -195,10 +193,8 @@ def sensitivity(
     ('always 1', 4.75)
     """
     owner = "sensitivity"
-    p, C = probabilities_and_matrix(proba, matrix, owner)
+    p, C, names, actions = checked(proba, matrix, owner, classes, decisions)
     n, k = p.shape
-    names = column_labels(classes, k, "classes", owner)
-    actions = column_labels(decisions, C.shape[-1], "decisions", owner)
     steps = [float(factor) for factor in factors]
     if not steps or min(steps) <= 0 or not np.isfinite(steps).all():
         raise invalid("factors", owner, f"must hold positive numbers, got {list(factors)}.")

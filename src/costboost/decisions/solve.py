@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Framed, as_frame, check_weights, invalid
 from costboost.costs.labels import position
-from costboost.decisions.arrays import cheapest, cheapest_other, checked_table, column_labels
+from costboost.decisions.arrays import cheapest, cheapest_other, checked_table, finite
 from costboost.decisions.limits import Budget, Rate, Sum, bounds, groups_of, read
 from costboost.decisions.program import LinearLimits, dual_bound, solve
 
@@ -167,8 +167,7 @@ def allocate(
     {'review': 6.0}
     """
     owner = "allocate"
-    E = checked_table(expected, owner)
-    labels = column_labels(decisions, E.shape[1], "decisions", owner)
+    E, labels = checked_table(expected, decisions, owner)
     sums = read(constraints, E, labels, proba, classes, owner)
     names, group = groups_of(per, len(E), owner, X)
     sizes = np.bincount(group, minlength=1 if names is None else len(names))
@@ -181,8 +180,7 @@ def allocate(
         codes, price = _within_counts(E, group, lower, upper)
     # Counts and costs of each decision in each group, (groups, d).
     d, actions = len(labels), labels.tolist()
-    taken = np.take_along_axis(E, codes[:, None], axis=1)[:, 0]
-    cell = group * d + codes
+    taken, cell = E[np.arange(len(E)), codes], group * d + codes
     cost = np.bincount(cell, taken, minlength=len(sizes) * d).reshape(-1, d).astype(np.float64)
     count = np.bincount(cell, minlength=len(sizes) * d).reshape(-1, d)
     limited = [j for j, label in enumerate(actions) if label in (capacity or {})]
@@ -462,8 +460,7 @@ def capacity_curve(
     (array([0., 1., 2., 3.]), array([33., 25., 19., 14.]), array([8., 6., 5., 0.]))
     """
     owner = "capacity_curve"
-    E = checked_table(expected, owner)
-    labels = column_labels(decisions, E.shape[1], "decisions", owner)
+    E, labels = checked_table(expected, decisions, owner)
     limited = position(decision, labels, "decisions", "decision", owner)
     w = check_weights(sample_weight, len(E), owner)
     fallback = cheapest(E)
@@ -483,7 +480,9 @@ def capacity_curve(
         "price": np.append(saved, 0.0),
     }
     if prices is not None:
-        paid = checked_table(prices, owner, "prices", E.shape)
+        paid = finite(np.asarray(prices, dtype=np.float64), "prices", owner)
+        if paid.shape != E.shape:
+            raise invalid("prices", owner, f"must have shape {E.shape}; got {paid.shape}.")
         found["cost"] = costs(paid, paid[rows, other] - paid[rows, limited])
     return found
 
@@ -535,8 +534,7 @@ def capacity_prices(
     array([0, 0, 2, 1])
     """
     owner = "capacity_prices"
-    E = checked_table(expected, owner)
-    labels = column_labels(decisions, E.shape[1], "decisions", owner)
+    E, labels = checked_table(expected, decisions, owner)
     names, _ = groups_of(per, len(E), owner, X)
     periods = 1 if names is None else len(names)
     lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)

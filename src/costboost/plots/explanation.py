@@ -122,21 +122,16 @@ class ExplanationDisplay(Display):
             return shown.plot(ax)
         if not -n <= row < n:
             raise ValueError(f"row of {cls.__name__} must be one of {n} rows, got {row!r}.")
+        ends = {key: float(getattr(explanation, key)[row]) for key in ("base", "saving")}
+        title = f"{explanation.labels[row]} rather than {explanation.runner_up[row]}"
         if explanation.values is not None:
             values = explanation.values[row].tolist()
             names = [
                 f"{name} = {number(value) if isinstance(value, float) else value}"
                 for name, value in zip(names, values, strict=True)
             ]
-        taken, other = explanation.labels[row], explanation.runner_up[row]
-        return cls(
-            explanation.parts[row],
-            names,
-            base=float(explanation.base[row]),
-            saving=float(explanation.saving[row]),
-            title=f"{taken} rather than {other}",
-            max_features=max_features,
-        ).plot(ax)
+        shown = cls(explanation.parts[row], names, title=title, max_features=max_features, **ends)
+        return shown.plot(ax)
 
     @property
     def _size(self) -> tuple[float, float]:  # type: ignore[override]

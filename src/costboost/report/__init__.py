@@ -19,7 +19,7 @@ and `write_report` draws them:
 
 from __future__ import annotations
 
-from costboost.report.case import Case, make_case
-from costboost.report.page import ReportData, report_data, write_report
+from costboost.report.case import Case, ReportData, make_case
+from costboost.report.page import report_data, write_report
 
 __all__ = ["Case", "ReportData", "make_case", "report_data", "write_report"]

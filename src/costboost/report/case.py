@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,9 @@ from costboost.decisions import cheapest, expected_cost
 from costboost.decisions.arrays import column_of, columns_of, finite
 from costboost.decisions.solve import by_saving
 from costboost.estimator import CostSensitiveClassifier
+
+if TYPE_CHECKING:
+    from costboost.report.headline import Headline
 
 # Names that the report gives to its own rules.
 OWN_NAMES = ("The model", "Threshold 0.5", "Most likely class")
@@ -260,6 +263,60 @@ class Case:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """All numbers of a report, as Python objects.
+
+    Attributes
+    ----------
+    case : Case
+        The arrays it was made of.
+    headline : Headline
+        Costs and savings of the model and the alternatives.
+    sliders : dict
+        The ``capacities`` that the slider can take; the number of ``rows`` the sliders act on,
+        the relative ``error`` of their total cost if these are a sample, the rows that the model
+        decided otherwise (``disagree``), and what the page embeds (``packed``).
+    thresholds : dict or None
+        Total cost by threshold: ``thresholds``, ``costs`` and ``best`` (threshold and cost, in
+        hindsight). None if rows are not told apart by one probability, as with many classes.
+    calibration : dict
+        Of the probability of ``name``, the classes that call for action or the most likely one:
+        ``predicted`` and ``observed`` frequencies, ``low``, ``high`` and ``rows`` of each bin.
+    capacities : list of dict
+        Cost by capacity of each ``decision`` other than the idle one: ``capacity``, ``cost``,
+        ``expected_cost``, ``price`` (as `costboost.decisions.capacity_curve`), ``wanted``.
+    break_even : dict or None
+        For each cost the factors, low and high, between which the model stays cheaper than every
+        constant decision. None if costs are known only afterwards.
+    mistakes : list of dict
+        The costliest mistakes: ``row``, ``truth``, ``decided``, ``cheapest``, ``paid``,
+        ``avoidable``, ``probability``, ``reasons``.
+    outcomes : dict
+        ``rows``, ``paid`` and ``avoidable`` by truth and decision (k, d).
+    segments : dict of str to dict
+        Costs by segment: ``labels``, and for each its ``rows``, ``constant``,
+        ``model``, ``perfect``.
+    features : dict or None
+        Features by money: ``names``, ``money``, ``rows``.
+    about : dict
+        ``data``, ``settings``, ``versions`` as pairs, ``costs`` in words.
+    """
+
+    case: Case
+    headline: Headline
+    sliders: dict[str, Any]
+    thresholds: dict[str, Any] | None
+    calibration: dict[str, Any]
+    capacities: list[dict[str, Any]]
+    break_even: dict[str, tuple[float, float]] | None
+    mistakes: list[dict[str, Any]]
+    outcomes: dict[str, Floats]
+    segments: dict[str, dict[str, Any]]
+    features: dict[str, Any] | None
+    about: dict[str, Any]
+
+
 def sums(place: Ints, values: Floats, size: int = 0) -> Floats:
     """Sum of the values at each place (at least `size` places)."""
     return np.bincount(place, values, minlength=size).astype(np.float64)
@@ -361,10 +418,8 @@ def make_case(
         rule = "is needed where the decisions are not the classes, got None."
         raise invalid("costs", owner, rule)
     if n < 2 or k < 2 or len(named) < 2:
-        raise ValueError(
-            "make_case needs at least two rows, two classes and two decisions, got "
-            f"{n} rows, {k} classes and {len(named)} decisions."
-        )
+        given = f"{n} rows, {k} classes and {len(named)} decisions"
+        raise ValueError(f"{owner} needs at least two rows, classes and decisions, got {given}.")
     weights = check_weights(sample_weight, n, owner)
     matrix = known.average(weights) if known.matrix is None else known.matrix
     if taken := [name for name in rivals or {} if name in OWN_NAMES]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,8 @@ from costboost._words import count, money, number
 from costboost.decisions import capacity_curve
 from costboost.decisions.arrays import cheapest_other
 from costboost.report import charts
-from costboost.report.case import Case, sums
+from costboost.report.case import Case, ReportData, sums
 from costboost.report.charts import Figure, Section
-
-if TYPE_CHECKING:
-    from costboost.report.page import ReportData
 
 BINS = 10
 # Largest number of points of a drawn curve.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import cycle
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,8 @@ from costboost._words import count, money, percent, span
 from costboost.metrics import Verdict
 from costboost.metrics.intervals import total_intervals
 from costboost.report import charts
-from costboost.report.case import Case, sums
+from costboost.report.case import Case, ReportData, sums
 from costboost.report.charts import Figure, Section
-
-if TYPE_CHECKING:
-    from costboost.report.page import ReportData
 
 # With at least this many days, intervals are those of sums of days: rows of a day are alike.
 FEWEST_DAYS = 20

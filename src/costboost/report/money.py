@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import count, money, number
 from costboost.report import charts
-from costboost.report.case import Case, sums
+from costboost.report.case import Case, ReportData, sums
 from costboost.report.charts import Figure, Section
-
-if TYPE_CHECKING:
-    from costboost.report.page import ReportData
 
 MOST_MISTAKES = 100
 MOST_GROUPS = 12

@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import platform
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib import import_module
@@ -17,70 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import Floats
 from costboost._utils import versions
 from costboost._words import percent
 from costboost.columns import need
 from costboost.files.container import write_bytes
 from costboost.report import decisions, headline, money, what_if
-from costboost.report.case import Case, sums
+from costboost.report.case import Case, ReportData, sums
 from costboost.report.charts import Section, asset, filled
 
 PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
-
-
-@dataclass(frozen=True, eq=False)
-class ReportData:
-    """All numbers of a report, as Python objects.
-
-    Attributes
-    ----------
-    case : Case
-        The arrays it was made of.
-    headline : Headline
-        Costs and savings of the model and the alternatives.
-    sliders : dict
-        The ``capacities`` that the slider can take; the number of ``rows`` the sliders act on,
-        the relative ``error`` of their total cost if these are a sample, the rows that the model
-        decided otherwise (``disagree``), and what the page embeds (``packed``).
-    thresholds : dict or None
-        Total cost by threshold: ``thresholds``, ``costs`` and ``best`` (threshold and cost, in
-        hindsight). None if rows are not told apart by one probability, as with many classes.
-    calibration : dict
-        Of the probability of ``name``, the classes that call for action or the most likely one:
-        ``predicted`` and ``observed`` frequencies, ``low``, ``high`` and ``rows`` of each bin.
-    capacities : list of dict
-        Cost by capacity of each ``decision`` other than the idle one: ``capacity``, ``cost``,
-        ``expected_cost``, ``price`` (as `costboost.decisions.capacity_curve`), ``wanted``.
-    break_even : dict or None
-        For each cost the factors, low and high, between which the model stays cheaper than every
-        constant decision. None if costs are known only afterwards.
-    mistakes : list of dict
-        The costliest mistakes: ``row``, ``truth``, ``decided``, ``cheapest``, ``paid``,
-        ``avoidable``, ``probability``, ``reasons``.
-    outcomes : dict
-        ``rows``, ``paid`` and ``avoidable`` by truth and decision (k, d).
-    segments : dict of str to dict
-        Costs by segment: ``labels``, and for each its ``rows``, ``constant``,
-        ``model``, ``perfect``.
-    features : dict or None
-        Features by money: ``names``, ``money``, ``rows``.
-    about : dict
-        ``data``, ``settings``, ``versions`` as pairs, ``costs`` in words.
-    """
-
-    case: Case
-    headline: headline.Headline
-    sliders: dict[str, Any]
-    thresholds: dict[str, Any] | None
-    calibration: dict[str, Any]
-    capacities: list[dict[str, Any]]
-    break_even: dict[str, tuple[float, float]] | None
-    mistakes: list[dict[str, Any]]
-    outcomes: dict[str, Floats]
-    segments: dict[str, dict[str, Any]]
-    features: dict[str, Any] | None
-    about: dict[str, Any]
 
 
 def report_data(case: Case) -> ReportData:

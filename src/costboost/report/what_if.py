@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,8 @@ from costboost._typing import AnyArray, Floats
 from costboost._words import count, number, percent
 from costboost.decisions import sensitivity
 from costboost.report import charts
-from costboost.report.case import Case, sums
+from costboost.report.case import Case, ReportData, sums
 from costboost.report.charts import Section
-
-if TYPE_CHECKING:
-    from costboost.report.page import ReportData
 
 FACTORS = (
     0.0,
