@@ -47,12 +47,14 @@ def make(k, engine, **options):
 def test_fit_and_answers_are_those_of_the_array(k, engine, kind, monkeypatch):
     for module in ("gbm.xgboost", "trees"):
         monkeypatch.setattr(f"costboost.{module}._DENSE_NUMBERS", 6 * 70)  # several blocks
-    X, y = rows(k)
-    S = kind(X)
-    model, thin = (make(k, engine).fit(table, y) for table in (X, S))
+    (X, y), rng, half = rows(k), np.random.default_rng(3), np.arange(400) < 200
+    costs = rng.uniform(1, 20, (400, 1, 1)) * (1 - np.eye(k))
+    S, weights, cv = kind(X), rng.integers(0, 3, 400), [(half, ~half), (~half, half)]
+    model, thin = (make(k, engine, cv=cv).fit(T, y, weights, costs=costs) for T in (X, S))
+    assert list(thin.heads_) == list(model.heads_) and len(model.heads_) > 1
     np.testing.assert_array_equal(thin.decision_function(X), model.decision_function(X))
     assert thin.estimated_score_ == model.estimated_score_
-    assert thin.score(S, y) == model.score(X, y)
+    assert thin.score(S, y, costs=costs) == model.score(X, y, costs=costs)
     for name in ("predict", "predict_proba", "predict_cost", "contributions"):
         np.testing.assert_array_equal(getattr(model, name)(S), getattr(model, name)(X), name)
     for name in ("staged_predict", "staged_decision_function"):
@@ -71,25 +73,10 @@ def test_an_absent_entry_is_no_missing_value(engine):
     X[::2, 0] = np.nan
     X[:, 1] = np.random.default_rng(0).normal(size=400)
     y = np.isnan(X[:, 0]).astype(int)
-    model = make(2, engine, ensemble=1, early_stopping=False, learning_rate=0.5).fit(
-        sparse.csr_matrix(X), y
-    )
-    np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), y)
-    np.testing.assert_array_equal(model.predict(X), y)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_row_costs_weights_and_own_folds(engine):
-    X, y = rows()
-    rng, half = np.random.default_rng(3), np.arange(400) < 200
-    costs = costboost.costs.per_row(fn=rng.uniform(1, 20, len(y)), fp=2.0)
-    weights = rng.integers(0, 3, len(y))
-    fitted = [
-        make(2, engine, cv=[(half, ~half), (~half, half)]).fit(table, y, weights, costs=costs)
-        for table in (X, sparse.csr_matrix(X))
-    ]
-    np.testing.assert_array_equal(*(model.decision_function(X) for model in fitted))
-    assert set(fitted[1].heads_) == {"probability", "price 1/0"}
+    S, options = sparse.csr_matrix(X), {"ensemble": 1, "early_stopping": False}
+    model = make(2, engine, learning_rate=0.5, **options).fit(S, y)
+    for table in (S, X):
+        np.testing.assert_array_equal(model.predict(table), y)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -97,10 +84,8 @@ def test_a_sparse_frame(engine):
     X, y = rows(missing=0.0)
     frame = pd.DataFrame(X).add_prefix("x")
     thin = frame.astype(pd.SparseDtype(float, 0.0))
-    dense = make(2, engine).fit(frame, y)
-    np.testing.assert_array_equal(
-        make(2, engine).fit(thin, y).decision_function(thin), dense.decision_function(frame)
-    )
+    scores = (make(2, engine).fit(table, y).decision_function(table) for table in (thin, frame))
+    np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -120,10 +105,8 @@ def test_trees_of_every_algorithm(name, k):
     for table in (X, thin):
         np.testing.assert_array_equal(model.decision_function(table), scores)
     np.testing.assert_array_equal(model.predict(thin), dense.predict(X))
-    pairs = zip(
-        model.staged_decision_function(thin), dense.staged_decision_function(X), strict=True
-    )
-    assert all(np.array_equal(a, b) for a, b in pairs)
+    staged = model.staged_decision_function(thin), dense.staged_decision_function(X)
+    assert all(np.array_equal(a, b) for a, b in zip(*staged, strict=True))
     weights = np.arange(len(y)) % 2
     model.fit(thin, y, weights)
     np.testing.assert_array_equal(model.predict(X), dense.fit(X, y, weights).predict(X))
