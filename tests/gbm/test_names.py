@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from costboost import CostBoostClassifier, MinCostClassifier
 from costboost.gbm.parameters import canonical
+from data import rows
 
-ROWS = np.random.default_rng(0).normal(size=(300, 3))
-LABELS = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)
+ROWS, LABELS = rows()
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,8 @@ def test_the_signature_stays():
 )
 def test_an_alias_wins_as_the_name_does(engine, alias, name, value):
     def proba(parameters):
-        model = CostBoostClassifier(
-            engine=engine, n_estimators=10, ensemble=1, early_stopping=False, random_state=0,
-            n_jobs=1, engine_params=parameters,
-        )  # fmt: skip
+        options = {"n_estimators": 10, "ensemble": 1, "early_stopping": False, "random_state": 0}
+        model = CostBoostClassifier(engine=engine, n_jobs=1, engine_params=parameters, **options)
         return model.fit(ROWS, LABELS).predict_proba(ROWS)
 
     assert canonical({alias: value}, engine) == {name: value}
@@ -76,8 +74,8 @@ def test_attributes_of_both():
             _ = model.n_classes_
         model.fit(ROWS, LABELS)
         assert model.n_classes_ == 2
-        assert model.feature_importances_.shape == (3,)
-        assert model.feature_importances_.argmin() == 2
+        assert model.feature_importances_.shape == (4,)
+        assert model.feature_importances_.argmax() == 0
         logs = np.log(model.predict_proba(ROWS))
         np.testing.assert_array_equal(model.predict_log_proba(ROWS), logs)
     linear = MinCostClassifier(LogisticRegression()).fit(ROWS, LABELS)
