@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import tempfile
 from decimal import Decimal
@@ -68,10 +69,8 @@ def scratch(tmp_path_factory, monkeypatch):
 
 CLASSES = ["high", "low", "mid"]
 PAIRS = {
-    (truth, decision): f"{3 * i + j + 1} * amount"
-    for i, truth in enumerate(CLASSES)
-    for j, decision in enumerate(CLASSES)
-    if i != j
+    (truth, decision): f"{i} * amount"
+    for i, (truth, decision) in enumerate(itertools.permutations(CLASSES, 2), 1)
 }
 
 
@@ -186,19 +185,19 @@ def test_columns_beyond_plain_numbers(tmp_path):
 @pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
 def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, stop):
     paths = written(tmp_path, table(400))
-    model, unfitted = small(early_stopping=True), small(early_stopping=True)
-    model.fit_parquet(paths, "label", costs={"fn": "amount", "fp": 5})
-    assert len(model.heads_) == 2
+    model = small(early_stopping=True)
 
     def ends(told):
         if told.round == 2:
             raise stop("in the middle")
 
-    for estimator in (model, unfitted):
-        before = dict(estimator.__dict__)
+    for _ in range(2):  # not fitted, and fitted
+        before = dict(model.__dict__)
         with pytest.raises(stop):
-            estimator.fit_parquet(paths, "label", features=["a", "amount"], callbacks=ends)
-        assert estimator.__dict__ == before
+            model.fit_parquet(paths, "label", features=["a", "amount"], callbacks=ends)
+        assert model.__dict__ == before
+        model.fit_parquet(paths, "label", costs={"fn": "amount", "fp": 5})
+    assert len(model.heads_) == 2
 
 
 # --- the folder for temporary files ---------------------------------------------------------------
@@ -227,66 +226,50 @@ def test_too_little_room_is_an_error_before_anything_is_written(tmp_path, monkey
 # --- errors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ({"engine": "lightgbm"}, "engine='xgboost'"),
-        ({"ensemble": 5}, "ensemble=1"),
-        ({"effort": "high"}, "effort='balanced'"),
-        ({"device": "cuda"}, "device='cpu'"),
-        ({"patience": 0}, "patience"),
-    ],
-)
-def test_refuses_what_cannot_be_trained_from_disk(tmp_path, arguments, says):
-    with pytest.raises(ValueError, match=says):
-        small().set_params(**arguments).fit_parquet(tmp_path, "label")
-
-
 def changed(**columns):
     return lambda frame: frame.assign(**columns)
+
+
+def holes(column, row, value=np.nan):
+    return lambda frame: frame.assign(**{column: np.where(frame.index == row, value, 1.0)})
+
+
+def same(frame):
+    return frame
+
+
+PRICED = {"costs": {"fn": "amount", "fp": 1}}
 
 
 @pytest.mark.parametrize(
     ("change", "arguments", "says"),
     [
         (lambda f: f[:0], {}, "have no rows"),
-        (lambda f: f, {"target": "fraud"}, "no column 'fraud'"),
-        (lambda f: f, {"features": ["a", "zz"]}, "no column 'zz'"),
-        (lambda f: f, {"features": ["a", "label"]}, "other than the target"),
-        (lambda f: f, {"features": []}, "at least one"),
-        (lambda f: f, {"batch_rows": 0}, "'batch_rows' parameter.*integer >= 1, got 0"),
-        (lambda f: f, {"costs": {"fn": "amount"}}, "'costs' parameter.*must give both 'fn'"),
-        (lambda f: f, {"costs": {"fn": "city", "fp": 1}}, "must hold numbers, got"),
-        (lambda f: f, {"costs": {"fn": "price", "fp": 1}}, "no column 'price'"),
-        (lambda f: f, {"costs": {"fn": 0, "fp": 0}}, "nothing to learn"),
-        (lambda f: f, {"costs": lambda rows: np.ones(3)}, "'costs' parameter"),
+        (same, {"target": "fraud"}, "1.parquet has no column 'fraud'"),
+        (same, {"features": ["a", "zz"]}, "no column 'zz'"),
+        (same, {"features": ["a", "label"]}, "other than the target"),
+        (same, {"features": []}, "at least one"),
+        (same, {"batch_rows": 0}, "'batch_rows' parameter.*integer >= 1, got 0"),
+        (same, {"costs": {"fn": "amount"}}, "'costs' parameter.*must give both 'fn'"),
+        (same, {"costs": {"fn": "city", "fp": 1}}, "must hold numbers, got"),
+        (same, {"costs": {"fn": "price", "fp": 1}}, "no column 'price'"),
+        (same, {"costs": {"fn": 0, "fp": 0}}, "nothing to learn"),
+        (same, {"costs": lambda rows: np.ones(3)}, "'costs' parameter"),
+        (same, {"costs": "city"}, "'city' must hold numbers.*(Paris|Oslo|Bern)"),
         (changed(label=1), {}, "only one class"),
         (changed(label=np.linspace(0, 1, N)), {}, "Unknown label type: continuous"),
-        (
-            changed(amount=np.nan),
-            {"costs": {"fn": "amount", "fp": 1}},
-            "missing on 600 rows of X, first on row 0",
-        ),
-        (
-            lambda f: f.assign(amount=f["amount"].where(f.index != 450)),
-            {"costs": {"fn": "amount", "fp": 1}, "batch_rows": 200},
-            "missing on 1 row of X, first on row 450.*those rows out.$",
-        ),
         (changed(a=np.inf), {}, "contains infinity: .*column 'a', row 0"),
+        (changed(amount=np.nan), PRICED, "missing on 200 rows of X, first on row 0"),
+        (holes("amount", 450), PRICED, "missing on 1 row of X, first on row 450.*rows out.$"),
         (changed(w=-1), {"sample_weight": "w"}, "sample_weight.*>= 0"),
-        (
-            lambda f: f.assign(w=np.where(f.index == 450, np.nan, 1)),
-            {"sample_weight": "w", "batch_rows": 200},
-            "sample_weight.*finite.*row 0 is row 400 of the files",
-        ),
         (changed(w=0), {"sample_weight": "w"}, "zero on all rows"),
-        (lambda f: f, {"costs": "city"}, "'city' must hold numbers.*(Paris|Oslo|Bern)"),
+        (holes("w", 450), {"sample_weight": "w"}, "sample_weight.*finite.*row 0 is row 400 of"),
     ],
 )
 def test_errors_of_tables(tmp_path, change, arguments, says):
     change(table()).to_parquet(tmp_path / "1.parquet")
     with pytest.raises(ValueError, match=says):
-        small().fit_parquet(tmp_path, **({"target": "label"} | arguments))
+        small().fit_parquet(tmp_path, **({"target": "label", "batch_rows": 200} | arguments))
 
 
 @pytest.mark.parametrize(
@@ -295,7 +278,7 @@ def test_errors_of_tables(tmp_path, change, arguments, says):
         (lambda f: f.drop(columns="a"), "2.parquet has no column 'a'"),
         (changed(new=1), "1.parquet has no column 'new'"),
         (changed(a="text"), "must agree on what their columns hold.*Field a"),
-        (lambda f: f.assign(label=f["label"].where(f["label"] > 0)), r"missing in row 6\d\d"),
+        (holes("label", 10), r"missing in row 610"),
     ],
 )
 def test_errors_of_a_later_file(tmp_path, change, says):
@@ -310,28 +293,30 @@ def test_a_class_of_a_later_file_counts(tmp_path):
     table(n_classes=3).to_parquet(tmp_path / "2.parquet")
     assert small(n_estimators=2).fit_parquet(tmp_path, "label").classes_.tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="two classes only, and there are 3"):
-        small().fit_parquet(tmp_path, "label", costs={"fn": "amount", "fp": 1})
+        small().fit_parquet(tmp_path, "label", **PRICED)
 
 
 @pytest.mark.parametrize(
-    ("paths", "kind", "says"),
+    ("arguments", "paths", "kind", "says"),
     [
-        ("{}", ValueError, r"No file matches .*\*\.parquet"),
-        ("{}/x.parquet", ValueError, "There is no file"),
-        ([], ValueError, "have no rows"),
-        (3, TypeError, "a pattern, a folder"),
-        (["{}/empty"], ValueError, "no readable Parquet file"),
+        ({"engine": "lightgbm"}, ".", ValueError, "engine='xgboost'"),
+        ({"ensemble": 5}, ".", ValueError, "ensemble=1"),
+        ({"effort": "high"}, ".", ValueError, "effort='balanced'"),
+        ({"device": "cuda"}, ".", ValueError, "device='cpu'"),
+        ({"patience": 0}, ".", ValueError, "patience"),
+        ({}, ".", ValueError, r"No file matches .*\*\.parquet"),
+        ({}, "x.parquet", ValueError, "There is no file"),
+        ({}, [], ValueError, "have no rows"),
+        ({}, 3, TypeError, "a pattern, a folder"),
+        ({}, ["empty"], ValueError, "no readable Parquet file"),
     ],
     ids=str,
 )
-def test_errors_of_paths(tmp_path, paths, kind, says):
+def test_errors_of_parameters_and_paths(tmp_path, monkeypatch, arguments, paths, kind, says):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").write_bytes(b"")
-    if isinstance(paths, str):
-        paths = paths.format(tmp_path)
-    elif isinstance(paths, list):
-        paths = [path.format(tmp_path) for path in paths]
     with pytest.raises(kind, match=says):
-        small().fit_parquet(paths, "label")
+        small().set_params(**arguments).fit_parquet(paths, "label")
 
 
 # --- predict_parquet ------------------------------------------------------------------------------
@@ -346,18 +331,16 @@ def test_predict_parquet(tmp_path, engine):
     model = small(engine=engine).fit(X, frame["label"], costs=costs)
     paths = written(tmp_path, frame.assign(key=frame.index))
     output = tmp_path / "decisions.out"
-    prices = {"fn": "amount", "fp": 5, "positive": "yes"}
-    options = {"costs": prices, "proba": True, "keep": ["key"], "batch_rows": 250}
-    options["expected_costs"] = True
+    options = {"costs": {"fn": "amount", "fp": 5, "positive": "yes"}, "keep": ["key"]}
+    options |= {"proba": True, "expected_costs": True, "batch_rows": 250}
     assert model.predict_parquet(paths, output, **options) == output
     result = pd.read_parquet(output)
     numbers = ["probability_no", "probability_yes", "cost_no", "cost_yes"]
     assert list(result.columns) == ["key", "decision", *numbers]
-    np.testing.assert_allclose(result[numbers[2:]], model.predict_cost(X, costs=costs), atol=1e-9)
     assert result["key"].tolist() == frame.index.tolist()
     assert result["decision"].tolist() == model.predict(X, costs=costs).tolist()
-    found = result[["probability_no", "probability_yes"]]
-    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
+    expected = np.hstack([model.predict_proba(X), model.predict_cost(X, costs=costs)])
+    np.testing.assert_allclose(result[numbers], expected, atol=1e-9)
     model.predict_parquet(paths, output)
     assert pd.read_parquet(output)["decision"].tolist() == model.predict(X).tolist()
 
