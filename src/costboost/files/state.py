@@ -305,18 +305,14 @@ class Decoder:
         return [self.value(item) for item in items]
 
     def _dict(self, items: Any) -> dict[str, Any]:
-        if type(items) is not dict:
-            raise ValueError(f"{items!r:.60} must be an object")
         found = {}
         for key, item in items.items():
             self._path.append(key[:60])
             found[key] = self.value(item)
             self._path.pop()
         for name in _THREADS & found.keys():
-            # A process dies when it cannot start them.
-            n = found[name]
-            is_real = isinstance(n, (int, float, np.integer, np.floating))
-            if is_real and not -_MAX_THREADS <= n <= _MAX_THREADS:
+            n = found[name]  # a process dies when it cannot start them
+            if isinstance(n, (int, float, np.number)) and not -_MAX_THREADS <= n <= _MAX_THREADS:
                 raise ValueError(f"{name} is {n!r:.40}; at most {_MAX_THREADS} are allowed")
         return found
 
@@ -331,9 +327,7 @@ class Decoder:
     def _array(self, content: Any) -> AnyArray:
         """The next array; its shape is believed only if the bytes are there."""
         name, *shape = content
-        if not isinstance(name, str) or not _DTYPE.fullmatch(name) or np.dtype(name).str != name:
-            raise ValueError(f"files hold no arrays of the type {name!r:.60}")
-        dtype, count = np.dtype(name), _count(shape)
+        dtype, count = _dtype(name), _count(shape)
         size, left = count * dtype.itemsize, len(self._data) - self._place
         if size > left:
             raise ValueError(
@@ -360,10 +354,6 @@ class Decoder:
         found = known(name)
         _need(callable(found) and not isinstance(found, type), f"no function {name!r:.60}")
         return found
-
-    def _type(self, name: Any) -> Any:
-        _need(isinstance(name, str) and _DTYPE.fullmatch(name), f"no type {name!r:.60}")
-        return np.dtype(name).type
 
     def _random(self, content: Any) -> Any:
         state = self.value(content)
@@ -422,6 +412,13 @@ class Decoder:
                 self._work = before + work
         self._path.pop()
         return built
+
+
+def _dtype(name: Any) -> np.dtype[Any]:
+    """The type of an array that files hold."""
+    if not isinstance(name, str) or not _DTYPE.fullmatch(name) or np.dtype(name).str != name:
+        raise ValueError(f"files hold no arrays of the type {name!r:.60}")
+    return np.dtype(name)
 
 
 def _count(shape: Any) -> int:
@@ -508,7 +505,7 @@ _BUILDERS: Mapping[str, Callable[[Decoder, Any], Any]] = {
     "same": Decoder._same,
     "float": lambda self, name: _NON_FINITE[name],
     "scalar": lambda self, name: self._array([name])[()],
-    "type": Decoder._type,
+    "type": lambda self, name: _dtype(name).type,
     "tuple": lambda self, items: tuple(self._items(items)),
     "dict": Decoder._dict,
     "pairs": Decoder._pairs,

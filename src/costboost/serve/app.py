@@ -34,7 +34,7 @@ from starlette.requests import ClientDisconnect
 
 from costboost.serve import Settings
 from costboost.serve.logs import AuditLog, stamp
-from costboost.serve.page import POLICY, start_page
+from costboost.serve.page import PAGE, POLICY
 from costboost.serve.requests import Query, RequestError
 from costboost.serve.scoring import Reply, Service
 
@@ -145,7 +145,7 @@ def _pages(current: Application) -> FastAPI:
 
     @app.get("/", include_in_schema=False)
     async def page() -> HTMLResponse:
-        return HTMLResponse(start_page(), headers={"content-security-policy": POLICY})
+        return HTMLResponse(PAGE, headers={"content-security-policy": POLICY})
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
 from importlib.resources import files
 from string import Template
 
-__all__ = ["POLICY", "start_page"]
+__all__ = ["PAGE", "POLICY"]
 
-
-@cache
-def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+_folder = files(__package__)
+_style, _script, _page = (
+    _folder.joinpath(f"page.{kind}").read_text(encoding="utf-8") for kind in ("css", "js", "html")
+)
+# Where a person decides one row or a file; it asks ``/schema`` for the columns.
+PAGE = Template(_page).substitute(style=_style, script=_script)
 
 
 def _hash(text: str) -> str:
@@ -23,13 +24,7 @@ def _hash(text: str) -> str:
 
 # Only these scripts and styles run, whatever a model or a file says; nothing is loaded elsewhere.
 POLICY = (
-    f"default-src 'none'; script-src {_hash(_part('page.js'))}; "
-    f"style-src {_hash(_part('page.css'))}; connect-src 'self'; img-src data:; base-uri 'none'; "
+    f"default-src 'none'; script-src {_hash(_script)}; "
+    f"style-src {_hash(_style)}; connect-src 'self'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-
-
-@cache
-def start_page() -> str:
-    """The page where a person decides one row or a file; it asks ``/schema`` for the columns."""
-    return Template(_part("page.html")).substitute(style=_part("page.css"), script=_part("page.js"))
