@@ -52,11 +52,11 @@ def test_access_log(capsys):
     assert second["request"] == other.headers["x-request-id"] and len(second["request"]) == 16
 
 
-def test_log_lines_in_json_name_the_request():
+def test_log_lines_in_json_name_the_request_and_answers_say_nothing():
     client, found = client_of("review"), []
 
     def broken(*_):
-        raise RuntimeError("broken")
+        raise RuntimeError("secret in /etc/place")
 
     client.app.service.answer = broken
     handler = logging.Handler()
@@ -65,14 +65,15 @@ def test_log_lines_in_json_name_the_request():
     logger = logging.getLogger("costboost.serve")
     logger.addHandler(handler)
     try:
-        for _ in range(30):
-            assert client.decide(body(), headers={"x-request-id": "r7"}).status_code == 500
+        answers = [client.decide(body(), headers={"x-request-id": "r7"}) for _ in range(30)]
     finally:
         logger.removeHandler(handler)
+    error = {"field": None, "message": "The service failed; its log says why."}
+    assert all((one.status_code, one.json()) == (500, {"error": error}) for one in answers)
     assert len(found) == 10  # a minute
     line = json.loads(found[0])
     assert (line["level"], line["request"]) == ("ERROR", "r7")
-    assert "RuntimeError" in line["traceback"]
+    assert "secret in /etc/place" in line["traceback"]
 
 
 @pytest.mark.parametrize("with_rows", [False, True])
