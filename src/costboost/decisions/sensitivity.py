@@ -209,8 +209,7 @@ def sensitivity(
     for name, labels in (rivals or {}).items():
         rules[name] = positions(labels, actions, "decisions", f"rivals[{name!r}]", owner, n)
     if entries is None:
-        used = np.abs(C).reshape(-1, *C.shape[-2:]).max(axis=0)
-        cells = np.argwhere(used > 0).tolist()
+        cells = np.argwhere(np.any(C.reshape(-1, *C.shape[-2:]), axis=0)).tolist()
         entries = [(names.tolist()[j], actions.tolist()[a]) for j, a in cells]
     rows, crossings = [], []
     for entry in entries:
@@ -228,9 +227,7 @@ def sensitivity(
         for rule, codes in rules.items():
             # What the rival costs more, in all and by this entry.
             gap, part = (_paid(weight, of, codes) - _paid(weight, of, own) for of in (C, only))
-            below, above = _crossing(gap, part)
-            ends = {"cheaper_below": below, "cheaper_above": above}
-            crossings.append({"entry": entry, "rival": rule, **ends})
+            crossings.append({"entry": entry, "rival": rule, **_crossing(gap, part)})
     return Sensitivity(rows, crossings)
 
 
@@ -243,12 +240,11 @@ def _paid(weight: Floats, matrix: Floats, codes: Ints) -> float:
     return float((weight * taken).sum())
 
 
-def _crossing(gap: float, part: float) -> tuple[float, float]:
+def _crossing(gap: float, part: float) -> dict[str, float]:
     """Factors below and above which a rival is cheaper: beyond ``gap + (factor - 1) part = 0``."""
-    if gap < 0:  # already cheaper at the stated costs
-        return 1.0, 1.0
-    nowhere = float("nan")
-    factor = (part - gap) / part if part else nowhere
-    if part < 0:
-        return nowhere, factor
-    return (factor if factor > 0 else nowhere), nowhere
+    below = above = 1.0  # a rival that is already cheaper at the stated costs
+    if gap >= 0:
+        factor = (part - gap) / part if part else -1.0
+        below = factor if part > 0 and factor > 0 else float("nan")
+        above = factor if part < 0 else float("nan")
+    return {"cheaper_below": below, "cheaper_above": above}

@@ -6,11 +6,10 @@ Colours are names with an "@", which ``report.js`` replaces by those of the ligh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,8 +77,7 @@ def table(caption: str, *columns: tuple[str, Sequence[Cell]], sortable: bool = F
 # -- charts -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Figure:
+class Figure(NamedTuple):
     """A chart for plotly with its text, and the table of its numbers."""
 
     name: str
@@ -116,8 +114,7 @@ class Figure:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Section:
+class Section(NamedTuple):
     """A part of the page with a heading."""
 
     name: str

@@ -23,11 +23,10 @@ Z = 1.959964
 def decisions_section(report: ReportData) -> Section:
     """All curves about the decisions."""
     case = report.case
-    wanted = [found for found in report.capacities if found["wanted"] > 0]
-    limits = sorted(wanted, key=lambda found: -found["wanted"])[:2]
+    limits = sorted(report.capacities, key=lambda found: -found["wanted"])[:2]
     charts = [
         _threshold_chart(case, report.thresholds),
-        *(_capacity_chart(case, found) for found in limits),
+        *(_capacity_chart(case, found) for found in limits if found["wanted"] > 0),
         _calibration_chart(report.calibration),
     ]
     return Section("decisions", "Decisions", "How good are the decisions?", charts)
@@ -93,9 +92,7 @@ def _threshold_chart(case: Case, curve: dict[str, Any] | None) -> Figure | None:
 def capacities(case: Case) -> list[dict[str, Any]]:
     """Total cost if one decision can be taken on a limited number of rows, at the stated costs."""
     expected, found = case.expected(), []
-    for code in range(case.d):
-        if code == case.idle:
-            continue
+    for code in (e for e in range(case.d) if e != case.idle):
         curve = capacity_curve(expected, code, prices=case.prices, sample_weight=case.weights)
         thinned = {name: _thinned(values) for name, values in curve.items()}
         found.append({"decision": code, **thinned, "wanted": float(curve["capacity"][-1])})
