@@ -35,7 +35,6 @@ SLOW = frozenset(
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
         "papers/test_tasks.py",
         "papers/test_masnadi2007_faces.py",
-        "papers/test_runs.py::test_a_killed_run_goes_on",
         "papers/test_runs.py::test_order_and_processes_do_not_matter",
         "gbm/test_classifier.py::test_credit_card_clients",
         "gbm/test_dask.py",
