@@ -159,12 +159,11 @@ class Expression:
 
     def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
         """The price of each row; ``rows``, their numbers, and ``of`` are for messages."""
-        table = X
-        if isinstance(X, np.ndarray) and X.ndim == 2:
-            table = {f"x{j}": column for j, column in enumerate(X.T)}
-        names = list(table if table is not X else getattr(X, "columns", ()))
+        is_array = isinstance(X, np.ndarray) and X.ndim == 2
+        table = {f"x{j}": column for j, column in enumerate(X.T)} if is_array else X
+        names = list(table if is_array else getattr(X, "columns", ()))
         first = X.first if isinstance(X, TypedRows) else 0
-        values = {use: self._column(table, *use, names, first) for use in self._uses}
+        values = {use: self._column(table, use, names, first) for use in self._uses}
         with np.errstate(all="ignore"):
             result = np.asarray(self._run(values), dtype=np.float64)
         prices = np.array(np.broadcast_to(result, (len(X),)))
@@ -215,9 +214,8 @@ class Expression:
             *((self.columns[0], row) if self.columns else ()),
         )
 
-    def _column(
-        self, X: Any, name: str, is_text: bool, names: Sequence[Any], first: int
-    ) -> AnyArray:
+    def _column(self, X: Any, use: Use, names: Sequence[Any], first: int) -> AnyArray:
+        name, is_text = use
         if name not in names:
             shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
             has = f"has {shown}" if names else f"is a {type(X).__name__}; pass a data frame"

@@ -497,10 +497,8 @@ class Reader:
             return self._filled(*self.cells(form))
         matrix = as_floats(form, self.name, self.owner)
         if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
-            raise self.error(
-                f"must be one matrix for all rows, got shape {matrix.shape}. Matrices of single "
-                "rows go into costs=, at fit, predict or score."
-            )
+            remedy = "Matrices of single rows go into costs=, at fit, predict or score."
+            raise self.error(f"must be one matrix for all rows, got shape {matrix.shape}. {remedy}")
         n = len(matrix) if self.n_samples is None and matrix.ndim else self.n_samples
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
@@ -518,10 +516,8 @@ class Reader:
         if is_frame(form):
             known = [*self.classes.tolist(), *self.columns.tolist()]
             if row_costs(form, known, start=self.start) is not form:
-                raise self.error(
-                    "must be one matrix for all rows, got a frame with the columns "
-                    f"{listed(form.columns)}, costs of single rows. Pass it as costs=."
-                )
+                what = f"costs of single rows, a frame with the columns {listed(form.columns)}"
+                raise self.error(f"must be one matrix for all rows, got {what}. Pass it as costs=.")
             truths, columns, cells = _open_frame(form, self.start)
             return self.labelled(cells, truths, columns)
         cells = object_array(form).astype(object)
@@ -554,10 +550,8 @@ class Reader:
         result = form(self.X)
         if not isinstance(result, Mapping) and np.ndim(result) != 3:
             shape = (self.n_samples or len(self.X), len(self.classes), len(self.columns))
-            raise self.error(
-                f"must return one matrix per row, truth by decision: shape {shape}, or a mapping "
-                f"{{(truth, decision): prices}}; got {np.shape(result)}."
-            )
+            rule = f"must return one matrix per row, truth by decision: shape {shape}, or a mapping"
+            raise self.error(f"{rule} {{(truth, decision): prices}}; got {np.shape(result)}.")
         return result
 
     def _wrong_shape(self, shape: tuple[int, ...]) -> ValueError:
@@ -606,10 +600,8 @@ class Reader:
             return cells, decisions
         wanted, given = self.decisions.tolist(), decisions.tolist()
         if set(wanted) != set(given):
-            raise self.error(
-                f"must price the decisions {listed(wanted)} that the model was fitted with, got "
-                f"{listed(given)}. Give a column to each, or fit anew."
-            )
+            rule = f"must price the decisions {listed(wanted)} that the model was fitted with"
+            raise self.error(f"{rule}, got {listed(given)}. Give a column to each, or fit anew.")
         return cells[..., [given.index(x) for x in wanted]], self.decisions
 
     def _mapping(self, mapping: Mapping[Any, Any]) -> tuple[AnyArray, AnyArray]:
@@ -651,16 +643,15 @@ class Reader:
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
         known = self.classes.tolist()
         if len(known) != 2:
-            raise self.error(
-                f"may use the keys 'fn' and 'fp' for two classes only, and there are {len(known)}: "
-                f"{listed(known)}. Write {{(truth, decision): cost}} or a matrix."
+            rule = (
+                f"may use the keys 'fn' and 'fp' for two classes only, and there are {len(known)}"
             )
+            remedy = "Write {(truth, decision): cost} or a matrix."
+            raise self.error(f"{rule}: {listed(known)}. {remedy}")
         missing = [key for key in ("fn", "fp") if key not in mapping]
         if missing:
-            raise self.error(
-                "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm). "
-                f"Add {missing[0]!r}."
-            )
+            rule = "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm)"
+            raise self.error(f"{rule}. Add {missing[0]!r}.")
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
         q = 1 - p
         cells = np.empty((2, 2), dtype=object)
@@ -699,10 +690,8 @@ class Reader:
                     f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."
                 )
             if self.X is None:
-                raise self.error(
-                    f"has the expression {cell!r} {place}, and the columns of X are unknown here. "
-                    "Pass X=, or the prices as an array."
-                )
+                what = f"has the expression {cell!r} {place}, and the columns of X are unknown here"
+                raise self.error(f"{what}. Pass X=, or the prices as an array.")
             return Expression(cell)(self.X)
         values = as_floats(aligned(cell, self.X, self.start), self.name, self.owner)
         if values.ndim > 1:

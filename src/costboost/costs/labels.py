@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Ints
-from costboost._utils import is_missing
+from costboost._utils import invalid, is_missing
 
 
 def parameter(name: str, owner: str) -> str:
@@ -77,10 +77,8 @@ def grouped(groups: Any, n: int, name: str, owner: str) -> tuple[AnyArray, Ints]
     array = of_length(groups, n, name, owner)
     missing = [i for i, value in enumerate(array.tolist()) if is_missing(value)]
     if missing:
-        raise ValueError(
-            f"{parameter(name, owner)} must name a group for every row; {len(missing)} rows have "
-            f"none, first row {missing[0]}."
-        )
+        lacks = f"{len(missing)} rows have none, first row {missing[0]}"
+        raise invalid(name, owner, f"must name a group for every row; {lacks}.")
     return distinct(array, parameter(name, owner), lambda value: (type(value).__name__, value))
 
 
@@ -88,10 +86,8 @@ def of_length(values: Any, n: int, name: str, owner: str) -> AnyArray:
     """An array with one element per row."""
     array = np.asarray(values)
     if array.shape != (n,):
-        raise ValueError(
-            f"{parameter(name, owner)} must have one element per row, shape ({n},); got shape "
-            f"{array.shape}."
-        )
+        shapes = f"shape ({n},); got shape {array.shape}"
+        raise invalid(name, owner, f"must have one element per row, {shapes}.")
     return array
 
 

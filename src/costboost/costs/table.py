@@ -335,8 +335,7 @@ class Costs:
         """The codes, where they are needed."""
         if self.codes is None:
             raise ValueError(
-                "What decisions cost on each row needs the truth of the rows, which is unknown "
-                "here. Add it by known(codes)."
+                "What decisions cost on each row needs the truth of the rows: known(codes) adds it."
             )
         return self.codes
 
@@ -366,11 +365,9 @@ class Costs:
     @cached_property
     def error_cost(self) -> Floats:
         """Two decisions: what missing the effective label costs on each row, (n,)."""
-        if len(self.decisions) != 2:
-            raise ValueError(
-                f"error_cost is defined for two decisions, and there are {len(self.decisions)}. "
-                "Use reduced, the price of every decision."
-            )
+        d = len(self.decisions)
+        if d != 2:
+            raise ValueError(f"error_cost is for two decisions, and there are {d}. Use reduced.")
         return frozen(np.abs(self.prices[:, 1] - self.prices[:, 0]))
 
     def average(self, weights: Floats | None = None) -> Floats:
@@ -711,8 +708,8 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
         return
     j = swapped[0]
     costs, most = (float(table[..., j].max()) for table in (right, mistakes))
-    remedy = f"Rows are the truth, columns the decision, both in the order {listed(known)}: is the "
-    remedy += "matrix transposed?"
+    order = f"both in the order {listed(known)}"
+    remedy = f"Rows are the truth, columns the decision, {order}: is the matrix transposed?"
     if most < 0 <= costs:
         remedy = "A negative cost is a profit. Write costs without the minus sign."
     warnings.warn(

@@ -64,10 +64,8 @@ class Judged:
             labels = _classes(found, owner)
         self.classes = np.asarray(labels)
         if binary and len(self.classes) != 2:
-            raise ValueError(
-                f"{owner} is defined for two classes, found {len(self.classes)}: "
-                f"{listed(self.classes.tolist())}. Pass y == label, or labels=."
-            )
+            number = f"found {len(self.classes)}: {listed(self.classes.tolist())}"
+            raise ValueError(f"{owner} is for two classes, {number}. Pass y == label, or labels=.")
         remedy = "Correct them, or add them to {}=."
         start = parameter("y_true", owner)
         codes = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
@@ -435,10 +433,8 @@ def in_full(value: float, exponent: int, owner: str) -> float:
     try:
         return math.ldexp(value, exponent)
     except OverflowError:
-        raise ValueError(
-            f"A sum of {owner} is larger than the largest number. Pass costs in another unit, or "
-            "use mean_cost."
-        ) from None
+        what = f"A sum of {owner} is larger than the largest number"
+        raise ValueError(f"{what}. Pass costs in another unit, or use mean_cost.") from None
 
 
 def _sum(values: Floats, weights: Floats | None) -> tuple[float, int]:
