@@ -201,15 +201,9 @@ class Costs:
         given = cost_matrix if costs is None else costs
         if decisions is not None and not isinstance(decisions, np.ndarray):
             decisions = label_array(list(decisions))  # type: ignore[arg-type]
-        reader = Reader(
-            np.asarray(classes),
-            "cost_matrix" if costs is None else "costs",
-            owner,
-            decisions,
-            len(truth) if n_samples is None and truth is not None else n_samples,
-            X,
-            as_classes,
-        )
+        name = "cost_matrix" if costs is None else "costs"
+        n = len(truth) if n_samples is None and truth is not None else n_samples
+        reader = Reader(np.asarray(classes), name, owner, decisions, n, X, as_classes)
         if is_frame(costs):
             known = [*reader.classes.tolist(), *reader.columns.tolist()]
             given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
@@ -280,17 +274,11 @@ class Costs:
         """Smallest, mean and largest cost of every pair, in words."""
         low = mean = high = self.matrix
         if self.is_per_row:
-            # Only rows of a truth can pay its costs.
-            rows = [
-                self.matrix[:, j] if self.codes is None else self.prices[self.codes == j]
-                for j in range(len(self.classes))
-            ]
-            nothing = np.full((3, len(self.decisions)), np.nan)
-            spans = [
-                [own.min(axis=0), own.mean(axis=0), own.max(axis=0)] if len(own) else nothing
-                for own in rows
-            ]
-            low, mean, high = np.stack(spans, axis=1)
+            low, mean, high = np.full((3, len(self.classes), len(self.decisions)), np.nan)
+            for j in range(len(self.classes)):  # only rows of a truth can pay its costs
+                own = self.matrix[:, j] if self.codes is None else self.prices[self.codes == j]
+                if len(own):
+                    low[j], mean[j], high[j] = own.min(axis=0), own.mean(axis=0), own.max(axis=0)
         n = len(self) if self.is_per_row else None
         return CostSummary(self.classes, self.decisions, low, mean, high, n, self.texts)
 

@@ -73,16 +73,9 @@ class Judged:
         self.weights = None if sample_weight is None else checked_weights(sample_weight, n, owner)
         if callable(form) or columns_of(form):
             X = aligned(X, y_true, parameter("X", owner))
-        self.costs = Costs.resolve(
-            form if costs is None else None,
-            None if costs is None else form,
-            classes=self.classes,
-            decisions=decisions,
-            codes=self.codes,
-            X=X,
-            owner=owner,
-            as_classes=binary,
-        )
+        forms = (form, None) if costs is None else (None, form)
+        rows = {"classes": self.classes, "decisions": decisions, "codes": self.codes, "X": X}
+        self.costs = Costs.resolve(*forms, **rows, owner=owner, as_classes=binary)
         start, names = parameter("y_pred", owner), self.costs.decisions
         codes = codes_of(decided.tolist(), names, start, remedy.format("decisions"), "decisions")
         self.decisions = codes[decided_codes]
