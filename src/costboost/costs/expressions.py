@@ -227,10 +227,8 @@ class Expression:
         if not is_text:
             return Column(name, "number").values(raw, f"The expression {self.text!r}", first)
         if raw.kind not in ("text", "category"):
-            raise ExpressionError(
-                f"The column {name!r} of the expression {self.text!r} is compared with a text, but "
-                f"holds a {raw.kind}. Compare it with a number, without quotes."
-            )
+            what = f"The column {name!r} of the expression {self.text!r} is compared with a text"
+            raise ExpressionError(f"{what}, but holds a {raw.kind}. Write that without quotes.")
         return np.array([*raw.texts, None], dtype=object)[raw.values]
 
     def __repr__(self) -> str:
@@ -261,10 +259,8 @@ class _Parser:
         if not isinstance(text, str):
             raise ExpressionError(f"An expression must be a text, got {type(text).__name__}.")
         if len(text) > LONGEST:
-            raise ExpressionError(
-                f"An expression may have at most {LONGEST} characters, got {len(text)}: "
-                f"{text[:40]!r}... Compute it as a column of X and name the column."
-            )
+            what = f"An expression may have at most {LONGEST} characters, got {len(text)}"
+            raise ExpressionError(f"{what}: {text[:40]!r}... Compute it as a column of X.")
         self.text = text
         self.program: Program = []
         self._tokens = self._tokenised(text.rstrip())

@@ -106,9 +106,7 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
         parts = [x for y in args for x in (y if isinstance(y, list | tuple) else [y])]
         for part in parts:
             if isinstance(part, RowCosts) and part.names != self.names:
-                raise ValueError(
-                    "Costs of rows with other positive classes or labels cannot be joined."
-                )
+                raise ValueError("Costs of rows of other positive classes cannot be joined.")
         joined = result.view(RowCosts)
         joined.names = self.names
         return joined
@@ -189,9 +187,7 @@ def per_row(
     matrix, decisions, _ = Reader(known, "costs", "per_row", None, size, table).matrix(form)
     if matrix.ndim == 2:
         if size is None:
-            raise ValueError(
-                "per_row got only single numbers, so the number of rows is unknown. Pass n=."
-            )
+            raise ValueError("per_row got only single numbers. Pass n=, the number of rows.")
         matrix = np.repeat(matrix[None], size, axis=0)
     costs = matrix.view(RowCosts)
     labels = (known.tolist(), decisions.tolist()) if isinstance(fn, Mapping) else None
@@ -433,10 +429,8 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
             f"names, only the numbers {listed(columns)}. Name the columns after the decisions."
         )
     if _says(names[0], _DECISION_WORDS) or _says(names[1], _TRUTH_WORDS):
-        raise ValueError(
-            f"{start} is a frame whose axes are named {names}: it has the decision in its rows. "
-            "Rows are the truth and columns the decision: pass its transpose, .T."
-        )
+        problem = f"is a frame whose axes are named {names}: it has the decision in its rows"
+        raise ValueError(f"{start} {problem}. Rows are the truth: pass its transpose, .T.")
     return truths, columns, np.asarray(frame.to_numpy(), dtype=object)[:, int(is_first) :]
 
 
@@ -544,9 +538,7 @@ class Reader:
     def _called(self, form: Any) -> Any:
         """What a function of X returns."""
         if self.X is None:
-            raise self.error(
-                "is a function of X, which is unknown here. Pass its result, costs=cost_matrix(X)."
-            )
+            raise self.error("is a function of X, unknown here. Pass costs=cost_matrix(X).")
         result = form(self.X)
         if not isinstance(result, Mapping) and np.ndim(result) != 3:
             shape = (self.n_samples or len(self.X), len(self.classes), len(self.columns))
@@ -578,10 +570,8 @@ class Reader:
             decision, truth = decisions.tolist()[where[-1]], self.classes.tolist()[where[-2]]
             on_row = f" on row {where[0]}" if array.ndim == 3 else ""
             place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
-        raise self.error(
-            f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}. "
-            "Forbid a decision by a large cost instead of infinity."
-        )
+        rule = f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}"
+        raise self.error(f"{rule}. Forbid a decision by a large cost instead of infinity.")
 
     # -- labelled forms -------------------------------------------------------------------------
 
@@ -750,10 +740,8 @@ class Reader:
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):
-            raise self.error(
-                f"of shape (n,) is the price of an error, but {listed(decisions.tolist())} are not "
-                "the classes. Pass shape (n, d), the price of each decision."
-            )
+            what = f"is the price of an error, but {listed(decisions.tolist())} are not the classes"
+            raise self.error(f"of shape (n,) {what}. Pass shape (n, d), a price for each decision.")
         if array.min(initial=0.0) < 0:
             warnings.warn(
                 f"{self.start} of shape (n,) is the price of an error, and {array.min():g} is "

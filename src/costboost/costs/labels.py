@@ -95,10 +95,9 @@ def checked_codes(codes: Any, n: int, size: int, name: str, owner: str) -> Ints:
     """Indices of decisions, one per row, as integers."""
     array = of_length(codes, n, name, owner)
     if array.dtype.kind not in "iubf" or not np.isin(array, np.arange(size)).all():
-        raise ValueError(
-            f"{parameter(name, owner)} must hold the indices of decisions, 0 to {size - 1}, got "
-            f"{listed(np.unique(array).tolist())}. Pass places among the decisions, not labels."
-        )
+        given, rule = listed(np.unique(array).tolist()), "must hold the indices of decisions"
+        remedy = "Pass places among the decisions, not labels."
+        raise invalid(name, owner, f"{rule}, 0 to {size - 1}, got {given}. {remedy}")
     return array.astype(np.intp)
 
 
@@ -149,9 +148,7 @@ def arranged(
     for what, given, codes in (("rows", truths, truth_codes), ("columns", columns, column_codes)):
         labels = [x if i < 0 else known[i] for x, i in zip(given, codes, strict=True)]
         if len(set(labels)) < len(labels):
-            raise ValueError(
-                f"{start} must name each label once in its {what}, got {listed(given)}."
-            )
+            raise ValueError(f"{start} must name each of its {what} once, got {listed(given)}.")
     rows = [truth_codes.index(i) for i in range(len(known))]
     extra = [x for x, i in zip(columns, column_codes, strict=True) if i < 0]
     lacking = [label for i, label in enumerate(known) if i not in column_codes]

@@ -100,9 +100,7 @@ class Costs:
         texts: Mapping[tuple[int, int], str] | None = None,
     ) -> None:
         if (matrix is None) == (prices is None) or (matrix is None and codes is None):
-            raise ValueError(
-                "Costs needs a matrix, or prices and the truth of their rows, codes; not both."
-            )
+            raise ValueError("Costs needs a matrix, or prices and codes, the truth of their rows.")
         self.classes: AnyArray = np.asarray(classes)
         self.decisions: AnyArray = self.classes if decisions is None else np.asarray(decisions)
         given = np.asarray(prices if matrix is None else matrix, dtype=np.float64).view()
@@ -312,19 +310,15 @@ class Costs:
         """The matrix, where it is needed."""
         if self.matrix is None:
             k, d = len(self.classes), len(self.decisions)
-            raise ValueError(
-                "Expected costs need the cost of every decision under every truth, and only the "
-                f"prices under the known truth were given. Pass costs of shape (n, {k}, {d})."
-            )
+            what = "Expected costs need the costs under every truth, not only under the known one"
+            raise ValueError(f"{what}. Pass costs of shape (n, {k}, {d}).")
         return self.matrix
 
     @property
     def _truth(self) -> Ints:
         """The codes, where they are needed."""
         if self.codes is None:
-            raise ValueError(
-                "What decisions cost on each row needs the truth of the rows: known(codes) adds it."
-            )
+            raise ValueError("Costs of decisions need the truth of the rows: known(codes) adds it.")
         return self.codes
 
     @cached_property
