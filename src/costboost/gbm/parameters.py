@@ -89,11 +89,8 @@ _ALIASES: dict[str, dict[str, str]] = {
     },
 }
 # Parameters of an engine that say what a model may do, not how it is found.
-_CONSTRAINTS = (
-    "monotone_constraints",
-    "interaction_constraints",
-    "feature_contri",
-    "forcedsplits_filename",
+CONSTRAINTS = frozenset(
+    ["monotone_constraints", "interaction_constraints", "feature_contri", "forcedsplits_filename"]
 )
 # LightGBM's own names, to which its other names and XGBoost's lead, -> the names here.
 _NAMES = {
@@ -129,22 +126,16 @@ def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
     return {aliases(engine).get(name, name): value for name, value in parameters.items()}
 
 
-def is_constrained(model: Any) -> bool:
-    """Whether the user's parameters of the engine say what a model may do."""
-    return not canonical(model.engine_params or {}, "lightgbm").keys().isdisjoint(_CONSTRAINTS)
-
-
 def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
     """The user's parameters of the engine, by the names used here; constraints by position."""
-    given = model.engine_params or {}
-    unknown = _unknown(given, model.engine) if given else None
+    unknown = _unknown(model.engine_params, model.engine)
     if unknown:
         near = get_close_matches(unknown, [*aliases("lightgbm"), *aliases("xgboost")], n=1)
         raise ValueError(
             f"The 'engine_params' parameter of {owner} has {unknown!r}, which {model.engine} does "
             f"not know. {f'Did you mean {near[0]!r}?' if near else 'Leave it out.'}"
         )
-    parameters = canonical(given, model.engine)
+    parameters = canonical(model.engine_params, model.engine)
     wanted = parameters.get("monotone_constraints")
     if isinstance(wanted, Mapping):
         names = [column.name for column in columns]
@@ -172,7 +163,7 @@ def _unknown(parameters: Mapping[str, Any], engine: str) -> str | None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         rows = xgb.DMatrix(np.zeros((2, 1)), label=[0.0, 1.0])
-        own = {name: v for name, v in parameters.items() if name not in _CONSTRAINTS}
+        own = {name: v for name, v in parameters.items() if name not in CONSTRAINTS}
         xgb.train({**own, "verbosity": 1, "nthread": 1}, rows, 1)
     found = re.search(r'Parameters: \{ "(\w+)"', " ".join(str(w.message) for w in told))
     return found[1] if found else None

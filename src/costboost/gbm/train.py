@@ -34,7 +34,7 @@ from costboost.gbm.models import (
     to_scores,
 )
 from costboost.gbm.network import NETWORK_ROWS, NetworkModel
-from costboost.gbm.parameters import is_constrained, resolved
+from costboost.gbm.parameters import CONSTRAINTS, resolved
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.losses import named_loss
 from costboost.metrics import Verdict
@@ -94,11 +94,11 @@ def train(
     """Train the heads of a classifier, and give it all that a fit finds."""
     heard = [] if callbacks is None else check_callbacks(callbacks, rows.owner)
     target, head = task_for(model, rows)
-    prices, without = price_targets(model, rows)
+    kinds = candidates_for(model, target, rows)
+    prices, without = price_targets(kinds[0], rows)
     summary = replace(rows.totals.summary, without=without)
     if model.verbose:
         print(summary)
-    kinds = candidates_for(model, target, rows)
     began, limit = time.monotonic(), np.inf if model.time_limit is None else model.time_limit
     mine = began + (1.0 - _PRICE_TIME if prices else 1.0) * limit
     # What a round costs is worked out where somebody listens.
@@ -110,7 +110,7 @@ def train(
         if bar is not None:
             bar.add_task("fit", total=None)
         train_members(kinds, rows, mine, decide=decide, callbacks=heard, verbose=verbose, bar=bar)
-        priced, expected = train_prices(prices, model, rows, mean, began + limit)
+        priced, expected = train_prices(prices, kinds[0], rows, mean, began + limit)
     used = [kind for kind in kinds if kind.weight > 0]
     cut = ", ".join(kind.name for kind in used if kind.note)
     if cut:
@@ -121,7 +121,9 @@ def train(
             TimeLimitWarning,
             stacklevel=3,
         )
-    heads = {target.name: replace(head, **weighted_models(used)), **priced}
+    models = tuple(one for kind in used for one in kind.models)
+    shares = tuple(kind.weight / len(kind.models) for kind in used for _ in kind.models)
+    heads = {target.name: replace(head, models=models, weights=shares), **priced}
     names = [column.name for column in rows.columns.columns]
     if names and all(isinstance(name, str) for name in names):
         model.feature_names_in_ = np.array(names, dtype=object)
@@ -130,7 +132,7 @@ def train(
         costs_=summary,
         cost_matrix_=mean,
         heads_=heads,
-        n_iter_=max(one.n_rounds for one in heads[target.name].models),
+        n_iter_=max(one.n_rounds for one in models),
         n_features_in_=rows.columns.n_features,
         evals_result_={target.name: [evals for kind in used for evals in kind.evals]},
         members_=Members(Member(*(getattr(k, name) for name in Member._fields)) for k in kinds),
@@ -296,10 +298,6 @@ class Candidate:
     loss: float = np.nan
     rounds: float = 0.0
 
-    def untrained(self, **changes: Any) -> Candidate:
-        """The same kind without models."""
-        return replace(self, models=[], evals=[], scores=[], **changes)
-
 
 def candidate(
     model: Any,
@@ -348,7 +346,7 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
             f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
             f'pip install "costboost[{extra}]"'
         )
-    own = resolved(model, rows.columns, rows.owner)
+    own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
     made = partial(candidate, model, target, own)
     is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
@@ -357,7 +355,7 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     second = {"leaves": 15, "random_splits": True} if has_random else {"leaves": 6}
     wanted: list[dict[str, Any]] = [{"leaves": 31}, second]
     # Models of other kinds would not keep to what the user demands of this one.
-    is_free = target.is_log_loss and not is_constrained(model)
+    is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(own)
     is_small = rows.n_inputs <= _NETWORK_INPUTS
     numbers = min(n, NETWORK_ROWS) * rows.n_inputs
     if is_free and is_small and numbers <= _NETWORK_NUMBERS[model.effort]:
@@ -469,34 +467,24 @@ class Rounds:
 # --- members --------------------------------------------------------------------------------------
 
 
-def weighted_models(kinds: Sequence[Candidate]) -> dict[str, Any]:
-    """The models of a head, and how much each counts: each kind by its weight."""
-    models = [model for kind in kinds for model in kind.models]
-    weights = [kind.weight / len(kind.models) for kind in kinds for _ in kind.models]
-    return {"models": tuple(models), "weights": tuple(weights)}
-
-
 def train_members(kinds: list[Candidate], rows: TrainingRows, end: float, **heard_by: Any) -> None:
     """Train kinds of models until the end of the time, and find how much each counts."""
     # One thread for products of matrices, so that a seed gives the same network on any number
     # of cores. It holds for the whole process, so threads must not set it.
     with blas_threads(1) if any(k.engine == "network" for k in kinds) else nullcontext():
-        _race_on_samples(kinds, rows)
+        # Drop the kinds that add nothing on samples of the rows, if there are enough rows.
+        for n, least in _SAMPLES:
+            left = [kind for kind in kinds if not kind.note]
+            if len(left) > 1 and rows.totals.rows >= least:
+                sample = rows.sample(n)
+                racing = [replace(kind, models=[], evals=[], scores=[]) for kind in left]
+                _fit(racing, [0], sample)
+                _drop(racing, sample, rows.totals.rows / n, "a sample")
+                for kind, raced in zip(left, racing, strict=True):
+                    kind.seconds, kind.note = raced.seconds, raced.note
         _train_folds([kind for kind in kinds if not kind.note], rows, end, **heard_by)
     _blend([kind for kind in kinds if kind.models], rows)
     _refit([kind for kind in kinds if kind.weight > 0], rows, end)
-
-
-def _race_on_samples(kinds: list[Candidate], rows: TrainingRows) -> None:
-    """Drop the kinds that add nothing on samples of the rows, if there are enough rows."""
-    for n, least in _SAMPLES:
-        left = [kind for kind in kinds if not kind.note]
-        if len(left) > 1 and rows.totals.rows >= least:
-            sample, racing = rows.sample(n), [kind.untrained() for kind in left]
-            _fit(racing, [0], sample)
-            _drop(racing, sample, rows.totals.rows / n, "a sample")
-            for kind, raced in zip(left, racing, strict=True):
-                kind.seconds, kind.note = raced.seconds, raced.note
 
 
 def _train_folds(
@@ -537,8 +525,9 @@ def _drop(
     scores = [kind.scores[0] for kind in kinds if kind.scores]
     if held_out is None or len(held_out) < _RACE_ROWS or len(scores) < len(kinds):
         return
-    some = _few(len(held_out))
-    loss = kinds[0].target.on(held_out.costs, held_out.weights).take(some).loss
+    some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
+    seen = held_out.take(some)
+    loss = kinds[0].target.on(seen.costs, seen.weights).loss
     least = more_rows ** (1 / 3) * _RACE_GAIN[kinds[0].settings.effort]
     scores = [own[some] for own in scores]
     weights, alone = blend(scores, loss, least), loss(scores[0])
@@ -548,11 +537,6 @@ def _drop(
         if not weight and len(kind.models) < 2:
             kind.models, kind.evals, kind.scores = [], [], []
             kind.note = f"adds nothing on {where}"
-
-
-def _few(n: int) -> slice:
-    """Some of n held-out rows, enough to choose by."""
-    return slice(None, None, -(-n // _BLEND_ROWS))
 
 
 def _fit(
@@ -643,11 +627,12 @@ def _blend(kinds: list[Candidate], rows: TrainingRows) -> None:
     kinds[0].weight = 1.0  # without held-out rows the first kind counts alone
     if held_out is None or not all(kind.scores for kind in kinds):
         return
-    known = kinds[0].target.on(held_out.costs, held_out.weights)
+    target, some = kinds[0].target, slice(None, None, -(-len(held_out) // _BLEND_ROWS))
+    known = target.on(held_out.costs, held_out.weights)
     if known.weight <= 0:  # no error costs anything on these rows
         return
-    scores, some = [np.concatenate(kind.scores) for kind in kinds], _few(len(held_out))
-    weights = blend([own[some] for own in scores], known.take(some).loss)
+    scores, seen = [np.concatenate(kind.scores) for kind in kinds], held_out.take(some)
+    weights = blend([own[some] for own in scores], target.on(seen.costs, seen.weights).loss)
     for kind, own, weight in zip(kinds, scores, weights, strict=True):
         kind.loss, kind.weight = known.loss(own), float(weight)
 
@@ -675,9 +660,9 @@ def _refit(used: list[Candidate], rows: TrainingRows, end: float) -> None:
             shares = [1 / len(kind.models)] * len(kind.models)
             kind.models = [TreeModel.joined(kind.models, shares)]
         else:
+            single[i] = replace(kind, patience=0, models=[], evals=[], scores=[])
             # With more rows a booster can take a few rounds more before it overfits.
-            n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
-            single[i] = kind.untrained(patience=0, n_rounds=n_rounds)
+            single[i].n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
     _fit(list(single.values()), [None], rows)
     for i, one in single.items():
         used[i].models = one.models
@@ -740,8 +725,9 @@ def mixed(scores: Sequence[Floats], weights: Floats | Sequence[float]) -> Floats
 # have whole matrices, and on the rows of the class where only the price of its decisions is known.
 
 
-def price_targets(model: Any, rows: TrainingRows) -> tuple[list[PriceTarget], str]:
+def price_targets(kind: Candidate, rows: TrainingRows) -> tuple[list[PriceTarget], str]:
     """Prices to learn, and what `predict` does where it is not told them, in words."""
+    model = kind.settings
     held_out, totals = rows.held_out(), rows.totals
     varies = bool((totals.cost_low < totals.cost_high).any())
     if not rows.has_row_costs or model.loss != "auto" or not varies:
@@ -749,11 +735,11 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[PriceTarget], st
     mean = "If predict is not told the costs of rows, it goes by these means: "
     if model.costs_known is True:
         return [], mean + "costs_known=True."
-    if is_constrained(model):
+    if not CONSTRAINTS.isdisjoint(kind.parameters):
         return [], mean + "boosters of costs would not keep to the constraints of engine_params."
     if held_out is None:
         return [], mean + "no rows are held out to learn costs by."
-    costs = held_out.take(_few(len(held_out))).costs
+    costs = held_out.take(slice(None, None, -(-len(held_out) // _BLEND_ROWS))).costs
     counts = np.bincount(costs.codes, minlength=len(totals.classes))
     found: list[PriceTarget] = []
     spread = totals.weight[:, None] * (totals.cost_high - totals.cost_low)
@@ -785,17 +771,16 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[PriceTarget], st
 
 
 def train_prices(
-    targets: list[PriceTarget], model: Any, rows: TrainingRows, mean: Floats, end: float
+    targets: list[PriceTarget], first: Candidate, rows: TrainingRows, mean: Floats, end: float
 ) -> tuple[dict[str, Head], Floats]:
     """Heads of prices, small and few, and the costs that they expect of held-out rows."""
-    held_out = rows.held_out()
-    own = resolved(model, rows.columns, rows.owner) if targets and model.engine_params else {}
+    model, held_out = first.settings, rows.held_out()
     is_alien = model.engine == "catboost"  # it learns log loss only
     heads: dict[str, Head] = {}
     expected = mean
     for place, target in enumerate(targets):
         assert held_out is not None  # or there are no prices to learn
-        kind = candidate(model, target, own, engine="lightgbm" if is_alien else None)
+        kind = candidate(model, target, first.parameters, engine="lightgbm" if is_alien else None)
         kind.n_rounds = min(kind.n_rounds, _PRICE_ROUNDS)
         kind.patience = min(kind.patience, _PRICE_PATIENCE)
         kind.device = "cpu" if is_alien else kind.device
@@ -815,7 +800,8 @@ def train_prices(
         both = (guessed > 0) & (paid > 0)
         factors = np.where(both, paid / np.where(both, guessed, 1.0), paid.sum() / guessed.sum())
         base = np.where(slopes != 0, rows.totals.mean_entries - slopes - mean, 0.0)
-        head = PriceHead(base=base, slopes=slopes, factors=factors, **weighted_models([kind]))
+        models, shares = tuple(kind.models), (1.0 / len(kind.models),) * len(kind.models)
+        head = PriceHead(models, shares, base=base, slopes=slopes, factors=factors)
         heads[target.name] = head
         expected = expected + head.beyond(scores)
     return heads, expected

@@ -71,8 +71,9 @@ class SklearnLearner(Learner):
         if classifies and aim.targets[used].min() == aim.targets[used].max():
             return constant(aim)  # many classifiers refuse a single class
         weights = aim.criterion.fit_weights(aim.targets, aim.weights)
-        model = self._fit_clone(aim.targets, _of_mean_one(weights), seed)
-        rule = EstimatorRule(model, aim.criterion)
+        rule = EstimatorRule(
+            self._fit_clone(aim.targets, _of_mean_one(weights), seed), aim.criterion
+        )
         return Fitted(rule, rule.predict(self._X))
 
 
