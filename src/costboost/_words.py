@@ -15,13 +15,9 @@ def money(value: float, unit: str = "", *beside: float) -> str:
     decimals = 0 if size >= 99.995 else 2
     if 0 < size < 0.1:
         decimals = 1 - math.floor(math.log10(size))
-    return amount(value, unit, decimals)
-
-
-def amount(value: float, unit: str, decimals: int) -> str:
-    """An amount with so many decimals, its sign before the unit."""
     text = f"{abs(value):,.{decimals}f}"
     is_negative = value < 0 and bool(text.strip("0.,"))
+    # The sign stands before the unit.
     return f"{'−' if is_negative else ''}{unit}{' ' if len(unit) > 1 else ''}{text}"
 
 

@@ -288,14 +288,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         )
 
     def _read_eval_set(
-        self,
-        eval_set: Any,
-        resolve: Callable[[Any, Any, Ints], Costs],
-        training: Costs,
-        *,
-        has_costs: bool,
+        self, eval_set: Any, resolve: Callable[..., Costs], training: Costs, *, has_costs: bool
     ) -> tuple[AnyArray, Costs]:
         """The rows of another table that a training watches, and what decisions cost on them."""
+        # ``resolve`` is asked for the costs of its rows: (costs, X, codes) -> Costs.
         owner = type(self).__name__
         what = f"The 'eval_set' argument of {owner}.fit"
         if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):

@@ -1,6 +1,4 @@
-"""The command that measures everything: what it runs, what it skips, what it drops."""
-
-from __future__ import annotations
+"""Results are as new as the code, and one command measures what is not."""
 
 import shlex
 from pathlib import Path
@@ -8,24 +6,46 @@ from pathlib import Path
 import pytest
 from benchmarks import evidence
 from benchmarks.evidence import Step, listed, run, steps
-from benchmarks.fresh import CONCERNED, RESULTS, git
+from benchmarks.fresh import CONCERNED, RESULTS, commit_faults, faults, git, read
 from benchmarks.harness import append_rows
 from benchmarks.held_out_cost.methods import METHODS
 from rich.console import Console
 
+from costboost_papers.pages import read_runs
+
 ROOT = Path(evidence.__file__).parents[1]
+FILES = sorted(
+    path.relative_to(RESULTS).with_suffix("").as_posix() for path in RESULTS.rglob("*.csv")
+)
 if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
     pytest.skip("the history is not here", allow_module_level=True)
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_results_are_as_new_as_the_code(name):
+    found = faults(read(name), CONCERNED.get(name))
+    assert not found, f"{name}: {found}. Measure it again."
+
+
+def test_what_is_refused():
+    commit = git("rev-parse", "--short=10", "HEAD").stdout.strip()
+    row = {"seed": "0", "commit": commit, "versions": "costboost==0.2.0", "load": "0.1"}
+    assert not faults([row], None)
+    assert faults([row, {**row, "load": ""}], None) == ["no load"]
+    assert faults([{**row, "commit": f"{commit}-dirty"}], None)[0].startswith("edited source")
+    assert "not part of the history" in faults([{**row, "commit": "0123456789"}], None)[0]
+    first = git("rev-list", "--max-parents=0", "HEAD").stdout.split()[0]
+    assert faults([{**row, "commit": first}], "CostBoostClassifier")[0].startswith("older than")
+    runs = read_runs(ROOT / "docs" / "papers" / "summaries").values()
+    commits = {one for run in runs for one in run.commit.split(" / ")}
+    assert not [one for one in commits if commit_faults(one, "")]
+
+
 def test_every_results_file_has_a_step_and_every_step_a_command():
-    written = {
-        path.relative_to(RESULTS).with_suffix("").as_posix() for path in RESULTS.rglob("*.csv")
-    }
     # Steps that write several files are named by the first.
     others = {"multiclass_speed", "gbm_speed", "effort_speed", "scale", "dask_speed", "out_of_core"}
     names = [step.name for step in steps()]
-    assert written <= {*names, *others} and len(set(names)) == len(names)
+    assert set(FILES) <= {*names, *others} and len(set(names)) == len(names)
     assert set(CONCERNED) <= set(names)
     makefile = (ROOT / "Makefile").read_text()
     for step in steps():
@@ -37,9 +57,6 @@ def test_every_results_file_has_a_step_and_every_step_a_command():
     assert all((ROOT / f"docs/_pages/{name}.py").is_file() for name in evidence.PAGES)
     minutes = [step.minutes for step in steps()]
     assert minutes == sorted(minutes)
-
-
-def test_methods_of_the_held_out_comparison_are_known():
     words = shlex.split(evidence.FULL)
     assert set(words[words.index("--methods") + 1].split(";")) <= set(METHODS)
 

@@ -1,42 +1,24 @@
 """The benchmark of held-out cost: statistics on rows made by hand, machinery on made data."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from benchmarks.harness import append_rows, finished
+from benchmarks.held_out_cost import early, methods, problems, report, rivals, statistics
+from benchmarks.held_out_cost import run as runner
+from benchmarks.held_out_cost.methods import METHODS, Method, chosen
+from benchmarks.held_out_cost.problems import Problem, Table, draw, price, problems_of, sample
+from benchmarks.held_out_cost.run import FIELDS, KEYS, run, run_problem
 
-pd = pytest.importorskip("pandas")
-pytest.importorskip("matplotlib")
-
-ROOT = Path(__file__).resolve().parents[2]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
-
-from benchmarks.harness import append_rows, finished  # noqa: E402
-from benchmarks.held_out_cost import (  # noqa: E402
-    early,
-    methods,
-    problems,
-    report,
-    rivals,
-    statistics,
-)
-from benchmarks.held_out_cost import run as runner  # noqa: E402
-from benchmarks.held_out_cost.methods import METHODS, Method, chosen  # noqa: E402
-from benchmarks.held_out_cost.problems import Problem, Table, draw, price, problems_of, sample  # noqa: E402
-from benchmarks.held_out_cost.run import FIELDS, KEYS, run, run_problem  # noqa: E402
-
-from costboost.comparison import processor_seconds  # noqa: E402
-from costboost.datasets import make_fraud  # noqa: E402
+from costboost.comparison import processor_seconds
+from costboost.datasets import make_fraud
 
 FLAGSHIP, RIVAL = "CostBoost, ensemble=1", "LightGBM + Bayes"
 FAST = ["LightGBM", RIVAL]
-GROUPS = {"per row": "Costs per row", "binary": "Two classes", "multi-class": "Many classes"}
 # Trainings on so few rows warn about what they find.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -73,14 +55,11 @@ def made_row(data, costs, group, split, method, score, **other):
 def made_rows(**scores):
     """Rows of methods given as scores[problem][split]."""
     return pd.DataFrame(
-        [
-            {"data": f"set{p}", "problem": f"set{p}, ratio 2", "split": s, "method": method,
-             "score": value, "n_train": 70, "n_test": 30}
-            for method, table in scores.items()
-            for p, values in enumerate(table)
-            for s, value in enumerate(values)
-        ]
-    )  # fmt: skip
+        made_row(f"set{p}", "ratio 2", "binary", split, method, value)
+        for method, table in scores.items()
+        for p, values in enumerate(table)
+        for split, value in enumerate(values)
+    )
 
 
 def test_ranks_share_ties_sets_count_once_and_failures_have_no_mean():
@@ -116,10 +95,8 @@ def test_rows_and_prices_of_a_problem(fraud, monkeypatch):
     assert not np.isnan(problems.encoder().fit_transform(split.X_train)).any()
     monkeypatch.setattr(problems, "MOST_ROWS", 50)
     assert len(draw(fraud, 0).y_train) == pytest.approx(50, abs=10)
+    # All rows of a set are another set with the same problems.
     assert len(draw(Table(fraud.X, fraud.y, capped=False), 0).y_train) == 280
-
-
-def test_all_rows_of_a_set_are_another_set_with_the_same_problems():
     names = ("adult", "adult (all rows)", "letter (all rows)")
     few, full, letter = ([one.costs for one in problems_of(name)] for name in names)
     assert few == full and letter == ["class frequency", "random symmetric"]
@@ -137,9 +114,7 @@ def test_two_methods_from_splits_to_page(small, tmp_path):
     run(["creditcard_subset"], chosen([FLAGSHIP, RIVAL]), path, splits=[0, 1])
     run(["pima"], chosen([FLAGSHIP, RIVAL]), path, splits=[0, 1], costs=["ratio 5"])
     rows = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    assert len(rows) == 12
-    assert rows["error"].isna().all()
-    assert rows["score"].between(-5, 1).all()
+    assert len(rows) == 12 and rows["error"].isna().all() and rows["score"].between(-5, 1).all()
     assert rows.loc[rows["method"] == FLAGSHIP, "estimated"].notna().all()
     for column in ("commit", "versions", "load", "seed"):
         assert rows[column].notna().all()
@@ -148,9 +123,7 @@ def test_two_methods_from_splits_to_page(small, tmp_path):
     rows["method"] = rows["method"].replace({FLAGSHIP: "CostBoost"})
     rows["problem"] = rows["data"] + ", " + rows["costs"]
     page = report.compose(rows, path)
-    assert "CostBoost has mean rank" in page
-    assert "Costs unknown at decision time" in page
-    assert (tmp_path / "rows-ranks.png").stat().st_size > 1000
+    assert "CostBoost has mean rank" in page and "Costs unknown at decision time" in page
 
 
 def test_a_failure_is_a_row_and_is_tried_again(small, tmp_path, monkeypatch):
@@ -179,8 +152,8 @@ LEVELS = {  # mean scores by problem: CostBoost, then the two Bayes rivals
 }
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory):
+@pytest.fixture
+def page(tmp_path):
     """The page of five methods: one for two classes alone, one that fails once."""
     rows = []
     for problem, means in LEVELS.items():
@@ -193,9 +166,8 @@ def page(tmp_path_factory):
             rows.append(made_row(*problem, split, "XGBoost", 0.01))
     failed = next(row for row in rows if row["method"] == "XGBoost" and row["data"] == "adult")
     failed |= {"score": np.nan, "error": "ValueError: broken | on purpose"}
-    path = tmp_path_factory.mktemp("report") / "made.csv"
-    append_rows(path, rows, FIELDS)
-    written = report.write(path)
+    append_rows(tmp_path / "made.csv", rows, FIELDS)
+    written = report.write(tmp_path / "made.csv")
     text = written.read_text()
     for name in ("made-ranks.png", "made-differences.png"):
         assert f"]({name})" in text
@@ -207,7 +179,7 @@ def section(page, title):
     return page.split(f"## {title}", 1)[1].split("\n## ", 1)[0]
 
 
-def test_page_gives_the_verdicts_of_the_rows(page):
+def test_page_gives_the_verdicts_and_the_gaps_of_the_rows(page):
     summary = section(page, "Summary")
     untouched, rest = summary.split("- Development sets", 1)
     # 4 untouched problems: first on three, second on sonar, where only CALIBRATED saves more
@@ -222,9 +194,7 @@ def test_page_gives_the_verdicts_of_the_rows(page):
     hidden = section(page, "Costs unknown at decision time")
     assert f"than: {methods.CALIBRATED} (creditcard_subset)." in hidden
     assert "hidden" not in summary
-
-
-def test_page_leaves_gaps_for_methods_that_fail_or_do_not_apply(page):
+    # Gaps for methods that fail or do not apply.
     standings = section(page, "Mean score and ranks (untouched sets)").split("###", 1)[0]
     for name in ("AdaMEC", "XGBoost"):  # no mean, median or rank over all problems
         assert f"| {name} |  |  |  |" in standings
@@ -288,9 +258,9 @@ def test_resume_runs_what_is_missing(small, tmp_path):
 
 
 def test_a_set_from_its_file(data_dir):
+    """As the runner before this one measured it."""
     (row,) = run_problem(Problem("hepatitis", "ratio 5"), 0, chosen([RIVAL]), set())
     assert row["n_train"] + row["n_test"] == len(problems.table("hepatitis").y)
-    # As the runner before this one measured it.
     assert row["score"] == pytest.approx(0.324324, abs=1e-6)
 
 
@@ -310,9 +280,6 @@ def test_time_is_that_of_the_processor():
         start = time.time()
         time.sleep(0.2)
         assert time.time() - start < 0.15  # waiting does not use up a time limit
-
-
-# --- trainings --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("folds", [1, 3])

@@ -1,25 +1,24 @@
-"""Every script of examples/ runs without a warning and prints what its page shows."""
-
-from __future__ import annotations
+"""Code of pages, scripts of examples/ and the notebook run, and print what is shown of them."""
 
 import re
 import runpy
 import sys
 import warnings
-from pathlib import Path
 
 import pytest
 
-from helpers.pages import same_output
+from helpers.pages import BLOCK, PAGES, PREPARED, ROOT, run_blocks, same_output
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = runpy.run_path(str(ROOT / "docs" / "_pages" / "notebook.py"))
 GALLERY = runpy.run_path(str(ROOT / "docs" / "_pages" / "gallery.py"))
 # Which have a cluster, and so run in one process of the test run with the others that have.
-CLUSTER = {"dask_cluster": pytest.mark.xdist_group("dask")}
+CLUSTER = dict.fromkeys(("dask_cluster", "docs/dask.md"), pytest.mark.xdist_group("dask"))
+FENCED = re.compile(r"^ *```(\S*)[^\n]*\n(.*?)^ *```$", flags=re.DOTALL | re.MULTILINE)
+# Compared by tests of their own: the commands of the page, and the scripts of examples/.
+COMPARED = ("docs/cli.md", "docs/gallery/")
 
 
-def has_files() -> bool:
+def has_files():
     from costboost.datasets import available
 
     try:
@@ -59,3 +58,28 @@ def test_notebook():
     code = [cell for cell in NOTEBOOK["cells"]() if cell["cell_type"] == "code"]
     for cell, printed in zip(code, NOTEBOOK["printed"](), strict=True):
         assert same_output(NOTEBOOK["shown"](cell), printed), printed
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=CLUSTER.get(page, ())) for page in PAGES]
+)
+def test_page_prints_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    remedy = "python docs/build.py outputs writes the outputs anew"
+    for block in run_blocks(page, tmp_path):
+        assert same_output(block.shown, block.printed), (block.line, block.printed, remedy)
+
+
+def test_no_output_is_shown_that_nothing_compares():
+    """Text stands below the Python block that prints it; commands are shown without an output."""
+    assert "README.md" in PAGES and set(PREPARED) <= set(PAGES)
+    for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        page = path.relative_to(ROOT).as_posix()
+        left = "" if page.startswith(COMPARED) else BLOCK.sub("", path.read_text("utf-8"))
+        for language, content in FENCED.findall(left):
+            assert language == "console", f"{page}: a block of {language or 'no language'}"
+            for line in content.replace("\\\n", "").splitlines():
+                assert line.lstrip().startswith(("$ ", "#")), (page, line)
+    assert same_output("cost 1,496 in 0.83", "cost  1,500 in 0.84")
+    for other in ("cost 1,640 in 0.83", "cost 1,496 in 0.85", "costs 1,496 in 0.83", "cost 1,496"):
+        assert not same_output("cost 1,496 in 0.83", other)

@@ -1,14 +1,15 @@
 """Pages and tables that follow from code or measurements are what their generators write."""
 
-from __future__ import annotations
-
 import runpy
+import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import results
 
 import costboost
+from costboost_papers import pages, registry
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -26,6 +27,20 @@ def test_pages_are_up_to_date(name):
     for path, text in MADE[name]["pages"]().items():
         stale = f"{path.name} is stale: run python docs/build.py {name} --keep"
         assert path.read_text("utf-8") == text, stale
+
+
+def test_pages_of_papers_follow_from_the_kept_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "save_figure", lambda figure, path: None)
+    docs = DOCS / "papers"
+    for folder in ("rows", "summaries"):
+        shutil.copytree(docs / folder, tmp_path / folder)
+    written = pages.write_pages(tmp_path, tmp_path / "nothing new")
+    for path in (*written, *(tmp_path / "summaries").iterdir()):
+        old = (docs / path.relative_to(tmp_path)).read_text("utf-8")
+        assert old == path.read_text("utf-8"), f"{path.name}: run costboost reproduce --pages"
+    names = {"README", *(paper.name for paper in registry.PAPERS)}
+    assert {path.stem for path in docs.glob("*.md")} == names
+    assert 0 < max(path.stat().st_size for path in (docs / "rows").iterdir()) < 800_000
 
 
 def test_gain_follows_from_the_rows(tmp_path, monkeypatch):
@@ -53,13 +68,9 @@ def test_gain_follows_from_the_rows(tmp_path, monkeypatch):
     assert "| made | 0.250 | 0.500 | +0.250 | 0.750 |" in page
     assert "was +0.100 in the median" in page
     assert "where costs are known only afterwards (25.0 points" in GAIN["summary"]("gain.md")
-
-
-def test_choosing_names_every_class():
-    page = (DOCS / "choosing.md").read_text("utf-8")
-    for name in costboost.__all__:
-        if name.endswith("Classifier"):
-            assert f"`{name}" in page, name
+    # Savings count what is paid beyond the cheapest decision: 2 here, beside 10 for a constant.
+    rows = [{"score": str(s), "mean_cost": str(2 + (1 - s) * 8)} for s in (0.9, 0.25, -0.5)]
+    assert GAIN["constant"](rows) == pytest.approx(10)
 
 
 @pytest.mark.parametrize("paper", PAPERS["papers"]())
@@ -82,21 +93,13 @@ def test_weights_that_follow_from_a_loss_have_one_line_per_row(name, lines):
     plt.close(figure)
 
 
-def test_no_page_is_left_over_and_every_example_is_in_the_gallery():
+def test_no_page_is_left_over_and_every_class_and_example_has_one():
     written = {path for path in PAPERS["pages"]() if path.parent.name == "algorithms"}
     assert set((DOCS / "algorithms").glob("*.md")) == written
-
+    page = (DOCS / "choosing.md").read_text("utf-8")
+    assert all(f"`{name}" in page for name in costboost.__all__ if name.endswith("Classifier"))
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert names == {example.name for example in GALLERY["examples"]()}
-
-
-def test_cost_of_a_constant_decision_with_costs_of_right_decisions():
-    """Savings count what is paid beyond the cheapest decision: 2 here, beside 10 for a constant."""
-    rows = [
-        {"score": str(saved), "mean_cost": str(2.0 + (1.0 - saved) * 8.0)}
-        for saved in (0.9, 0.25, -0.5)
-    ]
-    assert abs(GAIN["constant"](rows) - 10.0) < 1e-9
 
 
 def test_the_fair_table_follows_from_the_rows(tmp_path, monkeypatch):
@@ -127,30 +130,20 @@ def test_the_fair_table_follows_from_the_rows(tmp_path, monkeypatch):
     assert "`gll` −0.200 (cheaper on 0 of 6)" in page and "no such problem" in page
 
 
-# -- the page on large tables --------------------------------------------------------------------
-
-COMMON = {"cores": "2", "commit": "abc", "load": "0.5"}
-
-
-def measured(method, rows, peak):
-    row = {"method": method, "rows": str(rows), "features": "20", "trees": "50", "seconds": "40"}
-    row |= {"peak_mb": str(peak), "anonymous_mb": str(peak - 100), "mapped_mb": "100"}
-    return row | {"start_mb": "200", "savings": "0.45"} | COMMON
-
-
 def test_the_page_on_large_tables_shows_what_was_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     page = MADE["scale"]["page"]
-
-    def write(name, *rows):
-        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
     assert page().count("Not measured yet: run `make bench-scale`.") == 6
     sizes = (("fit_parquet", 1, 500), ("fit", 1, 700), ("fit", 2, 1200), ("fit_parquet", 11, 900))
-    write("out_of_core", *(measured(name, 1_000_000 * n, peak) for name, n, peak in sizes))
-    row = {"what": "rows on Dask", "ours": "6", "rival": "theirs", "theirs": "5", "ratio": "1.2"}
-    write("dask_speed", row | COMMON)
+    machine = {"cores": 2, "commit": "abc", "load": 0.5}
+    measured = {"features": 20, "trees": 50, "seconds": 40, "start_mb": 200, "savings": 0.45}
+    pd.DataFrame(
+        {"method": method, "rows": n * 10**6, **measured, "peak_mb": peak,
+         "anonymous_mb": peak - 100, "mapped_mb": 100, **machine}
+        for method, n, peak in sizes
+    ).to_csv(tmp_path / "out_of_core.csv", index=False)  # fmt: skip
+    row = {"what": "rows on Dask", "ours": 6, "rival": "theirs", "theirs": 5, "ratio": 1.2}
+    pd.DataFrame([row | machine]).to_csv(tmp_path / "dask_speed.csv", index=False)
     for words in (
         "| rows on Dask | 6 | theirs | 5 | 1.2 |",
         "`fit_parquet` takes 42 bytes and `fit` takes 524 bytes",

@@ -1,7 +1,5 @@
 """The README fits on a screen, commands exist, links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path
@@ -13,7 +11,7 @@ import costboost
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_readme_fits_on_a_screen() -> None:
+def test_the_readme_fits_on_a_screen():
     """What, one picture, two commands, ten lines of Python, where to go."""
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 75
@@ -21,7 +19,7 @@ def test_the_readme_fits_on_a_screen() -> None:
     assert text.count("```console") == text.count("```python") == 1
 
 
-def test_pip_is_told_everywhere_in_one_way() -> None:
+def test_pip_is_told_everywhere_in_one_way():
     """All of it, in a copy of the repository; what a page needs is named by its extra."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.py")]
@@ -37,13 +35,13 @@ def test_pip_is_told_everywhere_in_one_way() -> None:
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
-def test_relative_links(document: str) -> None:
+def test_relative_links(document):
     text = (ROOT / document).read_text("utf-8")
     for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", text):
         assert (ROOT / target).exists(), target
 
 
-def test_the_source_distribution_has_what_developers_need() -> None:
+def test_the_source_distribution_has_what_developers_need():
     built = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
     named = {path.removeprefix("/") for path in built["targets"]["sdist"]["include"]}
     assert "*.md" in named
@@ -54,10 +52,10 @@ def test_the_source_distribution_has_what_developers_need() -> None:
             assert path.name in named | {"pyproject.toml"}, path.name
 
 
-def test_commands_and_targets_that_pages_name_exist() -> None:
+def test_commands_and_targets_that_pages_name_exist():
     from costboost.cli import COMMANDS
 
-    def text(document: str) -> str:
+    def text(document):
         return (ROOT / document).read_text("utf-8")
 
     for document in ("docs/index.md", "docs/start.md", "docs/guide/saving.md"):

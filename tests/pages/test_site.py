@@ -1,7 +1,5 @@
 """The site builds without a warning, needs no network, and its links lead somewhere."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import os

@@ -1,7 +1,7 @@
 """What the tasks of each paper measure, on tiny sets.
 
 Summaries, tables, printed numbers and claims are compared with the kept rows and pages in
-tests/pages/test_papers_pages.py.
+tests/pages/test_generated.py.
 """
 
 from __future__ import annotations

@@ -310,8 +310,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             codes = costs.decide(self._class_proba(F)) if by_costs else self._decide(F)
             return float(np.average(costs.paid(codes), weights=weights))
 
-        patience = self.n_iter_no_change if self.early_stopping else None
-        return Watched(X, cost, patience)
+        return Watched(X, cost, self.n_iter_no_change if self.early_stopping else None)
 
     def _problem(self, costs: Costs, weights: Floats) -> Any:
         """Labels, costs and weights of the used rows, as the algorithm sees them."""
@@ -333,13 +332,9 @@ class BoostingClassifier(CostSensitiveClassifier):
         if self._is_binary and problem.y.min() == problem.y.max():
             self.n_iter_ = 0
             return problem.y, "one decision is the cheapest for every row"
-        rows = Rows(
-            X,
-            problem.sample_weight,
-            self.columns_.categorical,
-            n_threads(self.n_jobs, X.shape[0]),
-            int(rng.randint(np.iinfo(np.int32).max)),
-        )
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        threads = n_threads(self.n_jobs, X.shape[0])
+        rows = Rows(X, problem.sample_weight, self.columns_.categorical, threads, seed)
         learner, scheme = self._bind(rows, problem), self._scheme(problem, rng)
         history = boost(scheme, learner, self.n_estimators, rng, watched, listener)
         ensemble = scheme.ensemble(learner, history.rules, np.array(history.votes))

@@ -218,9 +218,7 @@ class CoordinateDescent(Scheme):
 
     def aim(self) -> Aim | None:
         """The gradient of the next coordinate that has one."""
-        for _ in range(len(self._directions)):
-            if self._passed_over == len(self._directions):
-                return None
+        while self._passed_over < len(self._directions):
             self._coordinate = (self._coordinate + 1) % len(self._directions)
             self._round += self._coordinate == 0
             w = self._along(self._coordinate).slope
@@ -234,23 +232,18 @@ class CoordinateDescent(Scheme):
 
     def step(self, outputs: Floats) -> Step:
         """The exact minimiser along the rule, shrunk by the learning rate."""
-        directions = self._directions[self._coordinate]
-        largest_change = float(np.abs(outputs).max() * np.abs(directions).max())
-        if largest_change == 0.0:
-            return self._pass_over()
         slopes = self._along(self._coordinate).along(outputs, self._s)
         slope, curvature = slopes(0.0)
         if not slope < 0.0:
-            return self._pass_over()
+            self._passed_over += 1
+            return Step(0.0, is_skipped=True)
+        directions = self._directions[self._coordinate]
+        largest_change = float(np.abs(outputs).max() * np.abs(directions).max())
         start = -slope / curvature if curvature > 0 else 1.0
         # Newton doubles the digits: a last move of 1e-6 leaves an error far below 1e-9.
         alpha = convex_step(slopes, start=start, largest=50.0 / largest_change, tolerance=1e-6)
         self._passed_over = 0
         return Step(self._learning_rate * alpha)
-
-    def _pass_over(self) -> Step:
-        self._passed_over += 1
-        return Step(0.0, is_skipped=True)
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""

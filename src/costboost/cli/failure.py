@@ -17,9 +17,6 @@ FOUND = 3
 WRONG = 2
 """Exit code of a command that was asked for something it cannot do."""
 
-TRACEBACK = "COSTBOOST_TRACEBACK"
-"""Environment variable: if set, errors keep their traceback."""
-
 
 def printable(text: str) -> str:
     """Text without the signs that a terminal would obey: a header may hold escape sequences."""
@@ -37,7 +34,7 @@ def told_errors() -> Iterator[None]:
         if broken or isinstance(error, BrokenPipeError):  # `| head` has read enough
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
             raise typer.Exit from None
-        if os.environ.get(TRACEBACK):
+        if os.environ.get("COSTBOOST_TRACEBACK"):
             raise
         from rich.console import Console
         from rich.text import Text

@@ -209,12 +209,9 @@ class Column:
             "date": f"dates like {datetime(2026, 12, 31).strftime(self.format or '%Y-%m-%d')}",
         }[self.kind]
         count = f", {len(rows):,} such rows" if len(rows) > 1 else ""
-        return ColumnError(
-            f"{where}: the column {self.name!r} must hold {wanted}, got {given} (row "
-            f"{first + rows[0]}{count}). Correct it, or leave it empty.",
-            self.name,
-            rows[0],
-        )
+        problem = f"must hold {wanted}, got {given} (row {first + rows[0]}{count})"
+        message = f"{where}: the column {self.name!r} {problem}. Correct it, or leave it empty."
+        return ColumnError(message, self.name, rows[0])
 
 
 def _taken(values: Sequence[Any], places: Ints, dtype: str = "float64") -> AnyArray:
@@ -304,11 +301,8 @@ class Seen:
         return found if asked or not found.is_used else self._without_use(found, keep)
 
     def _mixed(self) -> ColumnError:
-        return ColumnError(
-            f"The column {self.name!r} must hold values of one kind, got {sorted(self.types)}. "
-            "Convert it to one type.",
-            self.name,
-        )
+        problem = f"must hold values of one kind, got {sorted(self.types)}. Convert it to one type."
+        return ColumnError(f"The column {self.name!r} {problem}", self.name)
 
     def _inferred(self) -> Column:
         """What it holds, by its type or its texts."""
@@ -385,11 +379,9 @@ class Seen:
                 fits = {"number": {"number", "boolean"}, "boolean": {"boolean"}, "date": {"date"}}
                 if self.kinds & fits[kind] or (kind == "boolean" and is_binary):
                     return Column("", kind, note="as you asked")
-        raise ColumnError(
-            f"The 'columns' parameter says that {self.name!r} is {asked!r}, and it holds {what}. "
-            f"Correct the values, or say what it is, one of {(*KINDS, 'ignore')}.",
-            self.name,
-        )
+        problem = f"says that {self.name!r} is {asked!r}, and it holds {what}"
+        remedy = f"Correct the values, or say what it is, one of {(*KINDS, 'ignore')}."
+        raise ColumnError(f"The 'columns' parameter {problem}. {remedy}", self.name)
 
     def _with_parts(self, column: Column, is_asked: bool) -> Column:
         """The parts of a date that differ from row to row, and repeat."""
@@ -644,11 +636,10 @@ class Columns:
         near = nearest(name, (other for other in names if other not in known))
         hint = f" Is it {near[0]!r}?" if near else ""
         shown = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
-        return ColumnError(
-            f"{where} lacks the column {name!r}, which the model needs.{hint} It has: {shown}. "
-            "Rename or add the column.",
-            name,
+        message = (
+            f"{where} lacks the column {name!r}, which the model needs.{hint} It has: {shown}."
         )
+        return ColumnError(f"{message} Rename or add the column.", name)
 
     def example(self) -> Any:
         """A row that the model can decide: zeros, first categories, some day."""
@@ -762,12 +753,11 @@ class TypedRows:
             values = column.values(self.table[column.name], self.where, self.first)
             if column.kind == "number" and np.isinf(values).any():
                 row = int(np.isinf(values).argmax())
-                raise ColumnError(
-                    f"Input X contains infinity: {self.where}, column {column.name!r}, row "
-                    f"{self.first + row}. Correct the value, or leave it empty.",
-                    column.name,
-                    row,
+                place = f"{self.where}, column {column.name!r}, row {self.first + row}"
+                problem = (
+                    f"Input X contains infinity: {place}. Correct the value, or leave it empty."
                 )
+                raise ColumnError(problem, column.name, row)
             parts = _parts(values) if column.parts else {"": values}
             for part in column.parts or ("",):
                 found[:, j] = parts[part]

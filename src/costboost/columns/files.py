@@ -284,10 +284,8 @@ def open_source(
     if delimiter is not None and len(delimiter) != 1:
         raise TableError(f"--delimiter must be one character or 'tab', got {delimiter!r}.")
     if "\r" in text and "\n" not in text:
-        raise TableError(
-            f"The lines of {name} end with a carriage return alone, as those of old Macintosh "
-            "programs. Save it with line feeds; `tr '\\r' '\\n'` turns the one into the other."
-        )
+        remedy = "Save it with line feeds: `tr '\\r' '\\n'` turns the one into the other"
+        raise TableError(f"The lines of {name} end with a carriage return alone. {remedy}.")
     source = Source(name, paths, kind, delimiter or delimiter_of(text), encoding, size)
     # Nobody can say which of two columns of one name a cost or the target means. Columns without a
     # name, as spreadsheets leave them at the end, are meant by nobody.

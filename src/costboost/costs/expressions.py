@@ -159,12 +159,11 @@ class Expression:
 
     def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
         """The price of each row; ``rows``, their numbers, and ``of`` are for messages."""
-        table = X
-        if isinstance(X, np.ndarray) and X.ndim == 2:
-            table = {f"x{j}": column for j, column in enumerate(X.T)}
-        names = list(table if table is not X else getattr(X, "columns", ()))
+        is_array = isinstance(X, np.ndarray) and X.ndim == 2
+        table = {f"x{j}": column for j, column in enumerate(X.T)} if is_array else X
+        names = list(table if is_array else getattr(X, "columns", ()))
         first = X.first if isinstance(X, TypedRows) else 0
-        values = {use: self._column(table, *use, names, first) for use in self._uses}
+        values = {use: self._column(table, use, names, first) for use in self._uses}
         with np.errstate(all="ignore"):
             result = np.asarray(self._run(values), dtype=np.float64)
         prices = np.array(np.broadcast_to(result, (len(X),)))
@@ -215,9 +214,8 @@ class Expression:
             *((self.columns[0], row) if self.columns else ()),
         )
 
-    def _column(
-        self, X: Any, name: str, is_text: bool, names: Sequence[Any], first: int
-    ) -> AnyArray:
+    def _column(self, X: Any, use: Use, names: Sequence[Any], first: int) -> AnyArray:
+        name, is_text = use
         if name not in names:
             shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
             has = f"has {shown}" if names else f"is a {type(X).__name__}; pass a data frame"
@@ -229,10 +227,8 @@ class Expression:
         if not is_text:
             return Column(name, "number").values(raw, f"The expression {self.text!r}", first)
         if raw.kind not in ("text", "category"):
-            raise ExpressionError(
-                f"The column {name!r} of the expression {self.text!r} is compared with a text, but "
-                f"holds a {raw.kind}. Compare it with a number, without quotes."
-            )
+            what = f"The column {name!r} of the expression {self.text!r} is compared with a text"
+            raise ExpressionError(f"{what}, but holds a {raw.kind}. Write that without quotes.")
         return np.array([*raw.texts, None], dtype=object)[raw.values]
 
     def __repr__(self) -> str:
@@ -263,10 +259,8 @@ class _Parser:
         if not isinstance(text, str):
             raise ExpressionError(f"An expression must be a text, got {type(text).__name__}.")
         if len(text) > LONGEST:
-            raise ExpressionError(
-                f"An expression may have at most {LONGEST} characters, got {len(text)}: "
-                f"{text[:40]!r}... Compute it as a column of X and name the column."
-            )
+            what = f"An expression may have at most {LONGEST} characters, got {len(text)}"
+            raise ExpressionError(f"{what}: {text[:40]!r}... Compute it as a column of X.")
         self.text = text
         self.program: Program = []
         self._tokens = self._tokenised(text.rstrip())

@@ -106,9 +106,7 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
         parts = [x for y in args for x in (y if isinstance(y, list | tuple) else [y])]
         for part in parts:
             if isinstance(part, RowCosts) and part.names != self.names:
-                raise ValueError(
-                    "Costs of rows with other positive classes or labels cannot be joined."
-                )
+                raise ValueError("Costs of rows of other positive classes cannot be joined.")
         joined = result.view(RowCosts)
         joined.names = self.names
         return joined
@@ -189,9 +187,7 @@ def per_row(
     matrix, decisions, _ = Reader(known, "costs", "per_row", None, size, table).matrix(form)
     if matrix.ndim == 2:
         if size is None:
-            raise ValueError(
-                "per_row got only single numbers, so the number of rows is unknown. Pass n=."
-            )
+            raise ValueError("per_row got only single numbers. Pass n=, the number of rows.")
         matrix = np.repeat(matrix[None], size, axis=0)
     costs = matrix.view(RowCosts)
     labels = (known.tolist(), decisions.tolist()) if isinstance(fn, Mapping) else None
@@ -433,10 +429,8 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
             f"names, only the numbers {listed(columns)}. Name the columns after the decisions."
         )
     if _says(names[0], _DECISION_WORDS) or _says(names[1], _TRUTH_WORDS):
-        raise ValueError(
-            f"{start} is a frame whose axes are named {names}: it has the decision in its rows. "
-            "Rows are the truth and columns the decision: pass its transpose, .T."
-        )
+        problem = f"is a frame whose axes are named {names}: it has the decision in its rows"
+        raise ValueError(f"{start} {problem}. Rows are the truth: pass its transpose, .T.")
     return truths, columns, np.asarray(frame.to_numpy(), dtype=object)[:, int(is_first) :]
 
 
@@ -498,10 +492,8 @@ class Reader:
             return self._filled(*self.cells(form))
         matrix = form if is_plain else as_floats(form, self.name, self.owner)
         if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
-            raise self.error(
-                f"must be one matrix for all rows, got shape {matrix.shape}. Matrices of single "
-                "rows go into costs=, at fit, predict or score."
-            )
+            remedy = "Matrices of single rows go into costs=, at fit, predict or score."
+            raise self.error(f"must be one matrix for all rows, got shape {matrix.shape}. {remedy}")
         n = len(matrix) if self.n_samples is None and matrix.ndim else self.n_samples
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
@@ -519,10 +511,8 @@ class Reader:
         if is_frame(form):
             known = [*self.classes.tolist(), *self.columns.tolist()]
             if row_costs(form, known, start=self.start) is not form:
-                raise self.error(
-                    "must be one matrix for all rows, got a frame with the columns "
-                    f"{listed(form.columns)}, costs of single rows. Pass it as costs=."
-                )
+                what = f"costs of single rows, a frame with the columns {listed(form.columns)}"
+                raise self.error(f"must be one matrix for all rows, got {what}. Pass it as costs=.")
             truths, columns, cells = _open_frame(form, self.start)
             return self.labelled(cells, truths, columns)
         cells = object_array(form).astype(object)
@@ -549,16 +539,12 @@ class Reader:
     def _called(self, form: Any) -> Any:
         """What a function of X returns."""
         if self.X is None:
-            raise self.error(
-                "is a function of X, which is unknown here. Pass its result, costs=cost_matrix(X)."
-            )
+            raise self.error("is a function of X, unknown here. Pass costs=cost_matrix(X).")
         result = form(self.X)
         if not isinstance(result, Mapping) and np.ndim(result) != 3:
             shape = (self.n_samples or len(self.X), len(self.classes), len(self.columns))
-            raise self.error(
-                f"must return one matrix per row, truth by decision: shape {shape}, or a mapping "
-                f"{{(truth, decision): prices}}; got {np.shape(result)}."
-            )
+            rule = f"must return one matrix per row, truth by decision: shape {shape}, or a mapping"
+            raise self.error(f"{rule} {{(truth, decision): prices}}; got {np.shape(result)}.")
         return result
 
     def _wrong_shape(self, shape: tuple[int, ...]) -> ValueError:
@@ -585,10 +571,8 @@ class Reader:
             decision, truth = decisions.tolist()[where[-1]], self.classes.tolist()[where[-2]]
             on_row = f" on row {where[0]}" if array.ndim == 3 else ""
             place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
-        raise self.error(
-            f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}. "
-            "Forbid a decision by a large cost instead of infinity."
-        )
+        rule = f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}"
+        raise self.error(f"{rule}. Forbid a decision by a large cost instead of infinity.")
 
     # -- labelled forms -------------------------------------------------------------------------
 
@@ -607,10 +591,8 @@ class Reader:
             return cells, decisions
         wanted, given = self.decisions.tolist(), decisions.tolist()
         if set(wanted) != set(given):
-            raise self.error(
-                f"must price the decisions {listed(wanted)} that the model was fitted with, got "
-                f"{listed(given)}. Give a column to each, or fit anew."
-            )
+            rule = f"must price the decisions {listed(wanted)} that the model was fitted with"
+            raise self.error(f"{rule}, got {listed(given)}. Give a column to each, or fit anew.")
         return cells[..., [given.index(x) for x in wanted]], self.decisions
 
     def _mapping(self, mapping: Mapping[Any, Any]) -> tuple[AnyArray, AnyArray]:
@@ -652,16 +634,15 @@ class Reader:
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
         known = self.classes.tolist()
         if len(known) != 2:
-            raise self.error(
-                f"may use the keys 'fn' and 'fp' for two classes only, and there are {len(known)}: "
-                f"{listed(known)}. Write {{(truth, decision): cost}} or a matrix."
+            rule = (
+                f"may use the keys 'fn' and 'fp' for two classes only, and there are {len(known)}"
             )
+            remedy = "Write {(truth, decision): cost} or a matrix."
+            raise self.error(f"{rule}: {listed(known)}. {remedy}")
         missing = [key for key in ("fn", "fp") if key not in mapping]
         if missing:
-            raise self.error(
-                "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm). "
-                f"Add {missing[0]!r}."
-            )
+            rule = "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm)"
+            raise self.error(f"{rule}. Add {missing[0]!r}.")
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
         q = 1 - p
         cells = np.empty((2, 2), dtype=object)
@@ -700,10 +681,8 @@ class Reader:
                     f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."
                 )
             if self.X is None:
-                raise self.error(
-                    f"has the expression {cell!r} {place}, and the columns of X are unknown here. "
-                    "Pass X=, or the prices as an array."
-                )
+                what = f"has the expression {cell!r} {place}, and the columns of X are unknown here"
+                raise self.error(f"{what}. Pass X=, or the prices as an array.")
             return Expression(cell)(self.X)
         values = as_floats(aligned(cell, self.X, self.start), self.name, self.owner)
         if values.ndim > 1:
@@ -762,10 +741,8 @@ class Reader:
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):
-            raise self.error(
-                f"of shape (n,) is the price of an error, but {listed(decisions.tolist())} are not "
-                "the classes. Pass shape (n, d), the price of each decision."
-            )
+            what = f"is the price of an error, but {listed(decisions.tolist())} are not the classes"
+            raise self.error(f"of shape (n,) {what}. Pass shape (n, d), a price for each decision.")
         if array.min(initial=0.0) < 0:
             warnings.warn(
                 f"{self.start} of shape (n,) is the price of an error, and {array.min():g} is "

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Ints
-from costboost._utils import is_missing
+from costboost._utils import invalid, is_missing
 
 
 def parameter(name: str, owner: str) -> str:
@@ -77,10 +77,8 @@ def grouped(groups: Any, n: int, name: str, owner: str) -> tuple[AnyArray, Ints]
     array = of_length(groups, n, name, owner)
     missing = [i for i, value in enumerate(array.tolist()) if is_missing(value)]
     if missing:
-        raise ValueError(
-            f"{parameter(name, owner)} must name a group for every row; {len(missing)} rows have "
-            f"none, first row {missing[0]}."
-        )
+        lacks = f"{len(missing)} rows have none, first row {missing[0]}"
+        raise invalid(name, owner, f"must name a group for every row; {lacks}.")
     return distinct(array, parameter(name, owner), lambda value: (type(value).__name__, value))
 
 
@@ -88,10 +86,8 @@ def of_length(values: Any, n: int, name: str, owner: str) -> AnyArray:
     """An array with one element per row."""
     array = np.asarray(values)
     if array.shape != (n,):
-        raise ValueError(
-            f"{parameter(name, owner)} must have one element per row, shape ({n},); got shape "
-            f"{array.shape}."
-        )
+        shapes = f"shape ({n},); got shape {array.shape}"
+        raise invalid(name, owner, f"must have one element per row, {shapes}.")
     return array
 
 
@@ -99,10 +95,9 @@ def checked_codes(codes: Any, n: int, size: int, name: str, owner: str) -> Ints:
     """Indices of decisions, one per row, as integers."""
     array = of_length(codes, n, name, owner)
     if array.dtype.kind not in "iubf" or not np.isin(array, np.arange(size)).all():
-        raise ValueError(
-            f"{parameter(name, owner)} must hold the indices of decisions, 0 to {size - 1}, got "
-            f"{listed(np.unique(array).tolist())}. Pass places among the decisions, not labels."
-        )
+        given, rule = listed(np.unique(array).tolist()), "must hold the indices of decisions"
+        remedy = "Pass places among the decisions, not labels."
+        raise invalid(name, owner, f"{rule}, 0 to {size - 1}, got {given}. {remedy}")
     return array.astype(np.intp)
 
 
@@ -153,9 +148,7 @@ def arranged(
     for what, given, codes in (("rows", truths, truth_codes), ("columns", columns, column_codes)):
         labels = [x if i < 0 else known[i] for x, i in zip(given, codes, strict=True)]
         if len(set(labels)) < len(labels):
-            raise ValueError(
-                f"{start} must name each label once in its {what}, got {listed(given)}."
-            )
+            raise ValueError(f"{start} must name each of its {what} once, got {listed(given)}.")
     rows = [truth_codes.index(i) for i in range(len(known))]
     extra = [x for x, i in zip(columns, column_codes, strict=True) if i < 0]
     lacking = [label for i, label in enumerate(known) if i not in column_codes]

@@ -100,9 +100,7 @@ class Costs:
         texts: Mapping[tuple[int, int], str] | None = None,
     ) -> None:
         if (matrix is None) == (prices is None) or (matrix is None and codes is None):
-            raise ValueError(
-                "Costs needs a matrix, or prices and the truth of their rows, codes; not both."
-            )
+            raise ValueError("Costs needs a matrix, or prices and codes, the truth of their rows.")
         self.classes: AnyArray = np.asarray(classes)
         self.decisions: AnyArray = self.classes if decisions is None else np.asarray(decisions)
         given = np.asarray(prices if matrix is None else matrix, dtype=np.float64).view()
@@ -201,15 +199,9 @@ class Costs:
         given = cost_matrix if costs is None else costs
         if decisions is not None and not isinstance(decisions, np.ndarray):
             decisions = label_array(list(decisions))  # type: ignore[arg-type]
-        reader = Reader(
-            np.asarray(classes),
-            "cost_matrix" if costs is None else "costs",
-            owner,
-            decisions,
-            len(truth) if n_samples is None and truth is not None else n_samples,
-            X,
-            as_classes,
-        )
+        name = "cost_matrix" if costs is None else "costs"
+        n = len(truth) if n_samples is None and truth is not None else n_samples
+        reader = Reader(np.asarray(classes), name, owner, decisions, n, X, as_classes)
         # An array with a matrix per row, the usual form, is checked and taken as it is.
         if not (isinstance(given, np.ndarray) and given.ndim == 3):
             if is_frame(costs):
@@ -282,17 +274,11 @@ class Costs:
         """Smallest, mean and largest cost of every pair, in words."""
         low = mean = high = self.matrix
         if self.is_per_row:
-            # Only rows of a truth can pay its costs.
-            rows = [
-                self.matrix[:, j] if self.codes is None else self.prices[self.codes == j]
-                for j in range(len(self.classes))
-            ]
-            nothing = np.full((3, len(self.decisions)), np.nan)
-            spans = [
-                [own.min(axis=0), own.mean(axis=0), own.max(axis=0)] if len(own) else nothing
-                for own in rows
-            ]
-            low, mean, high = np.stack(spans, axis=1)
+            low, mean, high = np.full((3, len(self.classes), len(self.decisions)), np.nan)
+            for j in range(len(self.classes)):  # only rows of a truth can pay its costs
+                own = self.matrix[:, j] if self.codes is None else self.prices[self.codes == j]
+                if len(own):
+                    low[j], mean[j], high[j] = own.min(axis=0), own.mean(axis=0), own.max(axis=0)
         n = len(self) if self.is_per_row else None
         return CostSummary(self.classes, self.decisions, low, mean, high, n, self.texts)
 
@@ -326,20 +312,15 @@ class Costs:
         """The matrix, where it is needed."""
         if self.matrix is None:
             k, d = len(self.classes), len(self.decisions)
-            raise ValueError(
-                "Expected costs need the cost of every decision under every truth, and only the "
-                f"prices under the known truth were given. Pass costs of shape (n, {k}, {d})."
-            )
+            what = "Expected costs need the costs under every truth, not only under the known one"
+            raise ValueError(f"{what}. Pass costs of shape (n, {k}, {d}).")
         return self.matrix
 
     @property
     def _truth(self) -> Ints:
         """The codes, where they are needed."""
         if self.codes is None:
-            raise ValueError(
-                "What decisions cost on each row needs the truth of the rows, which is unknown "
-                "here. Add it by known(codes)."
-            )
+            raise ValueError("Costs of decisions need the truth of the rows: known(codes) adds it.")
         return self.codes
 
     @cached_property
@@ -368,11 +349,9 @@ class Costs:
     @cached_property
     def error_cost(self) -> Floats:
         """Two decisions: what missing the effective label costs on each row, (n,)."""
-        if len(self.decisions) != 2:
-            raise ValueError(
-                f"error_cost is defined for two decisions, and there are {len(self.decisions)}. "
-                "Use reduced, the price of every decision."
-            )
+        d = len(self.decisions)
+        if d != 2:
+            raise ValueError(f"error_cost is for two decisions, and there are {d}. Use reduced.")
         return frozen(np.abs(self.prices[:, 1] - self.prices[:, 0]))
 
     def average(self, weights: Floats | None = None) -> Floats:
@@ -713,8 +692,8 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
         return
     j = swapped[0]
     costs, most = (float(table[..., j].max()) for table in (right, mistakes))
-    remedy = f"Rows are the truth, columns the decision, both in the order {listed(known)}: is the "
-    remedy += "matrix transposed?"
+    order = f"both in the order {listed(known)}"
+    remedy = f"Rows are the truth, columns the decision, {order}: is the matrix transposed?"
     if most < 0 <= costs:
         remedy = "A negative cost is a profit. Write costs without the minus sign."
     warnings.warn(

@@ -32,13 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost.costs.forms import (
-    Uncertain,
-    as_floats,
-    cells_in,
-    is_frame,
-    object_array,
-)
+from costboost._utils import invalid
+from costboost.costs.forms import Uncertain, as_floats, cells_in, is_frame, object_array
 from costboost.costs.labels import listed, parameter
 
 
@@ -133,11 +128,10 @@ def interval(low: ArrayLike, high: ArrayLike) -> Interval:
     lower, upper = np.broadcast_arrays(
         _checked(low, "low", "interval"), _checked(high, "high", "interval")
     )
-    if (lower > upper).any():
-        raise ValueError(
-            "The 'low' parameter of interval must not exceed 'high', got "
-            f"{lower[lower > upper].flat[0]:g} > {upper[lower > upper].flat[0]:g}. Swap them."
-        )
+    wrong = lower > upper
+    if wrong.any():
+        given = f"{lower[wrong].flat[0]:g} > {upper[wrong].flat[0]:g}"
+        raise invalid("low", "interval", f"must not exceed 'high', got {given}. Swap them.")
     return Interval(lower, upper)
 
 
@@ -163,10 +157,8 @@ def samples(values: ArrayLike) -> Samples:
     """
     array = _checked(values, "values", "samples")
     if array.ndim == 0 or not len(array):
-        raise ValueError(
-            f"The 'values' parameter of samples must hold at least one sample along its first "
-            f"axis, got shape {array.shape}. Pass a list of values."
-        )
+        rule = "must be a list of at least one sample"
+        raise invalid("values", "samples", f"{rule}, got shape {array.shape}.")
     return Samples(array)
 
 
@@ -179,9 +171,7 @@ def _checked(value: Any, name: str, owner: str) -> Floats:
         )
     array = as_floats(value, name, owner).copy()
     if not np.isfinite(array).all():
-        raise ValueError(
-            f"{parameter(name, owner)} must be finite, got {array[~np.isfinite(array)].flat[0]}."
-        )
+        raise invalid(name, owner, f"must be finite, got {array[~np.isfinite(array)].flat[0]}.")
     array.flags.writeable = False
     return array
 
@@ -239,10 +229,8 @@ def scenarios(cost_matrix: Any) -> Scenarios:
         return Scenarios(cost_matrix, [cost_matrix], is_uncertain=False)
     lengths = sorted({len(entry.values) for entry in entries if isinstance(entry, Samples)})
     if len(lengths) > 1:
-        raise ValueError(
-            f"{parameter('cost_matrix', 'scenarios')} must hold samples of one length, because the "
-            f"s-th values of all belong together; got the lengths {listed(lengths)}."
-        )
+        rule = "must hold samples of one length, because the s-th values of all belong together"
+        raise invalid("cost_matrix", "scenarios", f"{rule}; got the lengths {listed(lengths)}.")
     worst = [_certain(cost_matrix, s) for s in range(lengths[0] if lengths else 1)]
     return Scenarios(_certain(cost_matrix), worst, is_uncertain=True)
 

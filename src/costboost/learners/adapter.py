@@ -71,9 +71,8 @@ class SklearnLearner(Learner):
         if classifies and aim.targets[used].min() == aim.targets[used].max():
             return constant(aim)  # many classifiers refuse a single class
         weights = aim.criterion.fit_weights(aim.targets, aim.weights)
-        rule = EstimatorRule(
-            self._fit_clone(aim.targets, _of_mean_one(weights), seed), aim.criterion
-        )
+        model = self._fit_clone(aim.targets, _of_mean_one(weights), seed)
+        rule = EstimatorRule(model, aim.criterion)
         return Fitted(rule, rule.predict(self._X))
 
 

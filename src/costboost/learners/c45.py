@@ -442,13 +442,11 @@ class C45Tree:
     def check(self) -> None:
         """Raise a ValueError if the table is not that of a tree."""
         n, asked = len(self.feature), np.flatnonzero(self.feature >= 0)
-        names = ("feature", "first", "size", "threshold", "weight")
-        for name, kind in zip(names, "iiiff", strict=True):
-            values = getattr(self, name)
-            if values.shape != (n,) or values.dtype.kind != kind:
-                raise ValueError(f"{name} must be {n} numbers, one of each node")
-        if self.proba.ndim != 2 or len(self.proba) != n or self.proba.dtype != np.float64:
-            raise ValueError(f"proba must have {n} rows, one of each node")
+        numbers = (self.feature, self.first, self.size, self.threshold, self.weight)
+        kinds = "".join(values.dtype.kind for values in numbers)
+        lengths = {values.shape for values in numbers} | {self.proba.shape[:-1]}
+        if kinds != "iiiff" or self.proba.dtype != np.float64 or lengths != {(n,)}:
+            raise ValueError(f"it must have {n} rows of numbers, one of each node")
         count, starts = np.clip(_n_children(self.size[asked]), 0, n), self.first[asked]
         # Their number comes first: a file may claim so many that they cannot be listed.
         is_tree = n > 0 and count.sum() == n - 1 and bool((starts > asked).all())
@@ -512,10 +510,8 @@ class _Columns(NamedTuple):
     def grow(self, y: Ints, w: Floats, copies: Floats, k: int, model: Any) -> C45Tree:
         """The pruned tree for classes y in 0, ..., k - 1 and weights w of rows and their copies."""
         confidence = float(model.confidence)
-        used = self
-        if not w.all():
-            lines = self.lines[(w > 0.0)[self.lines]].reshape(len(self.lines), -1)
-            used = self._replace(lines=lines)
+        lines = self.lines[(w > 0.0)[self.lines]].reshape(len(self.lines), -1)
+        used = self._replace(lines=lines)
         feature, size, threshold, mass = _pruned_tree(
             used, np.ascontiguousarray(y, dtype=np.intp), w, copies, k,
             float(model.min_samples_leaf), confidence, float(ndtri(1.0 - confidence)),

@@ -284,16 +284,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return 0, float(self.false_alarm_rate or 0.0)
 
     def _search(
-        self,
-        model: Any,
-        cost_parameter: str,
-        X: Any,
-        y: AnyArray,
-        mass: Floats,
-        arguments: dict[str, Floats],
-        seed: int,
+        self, model: Any, costs: str, X: Any, y: AnyArray, mass: Floats, arguments: Any, seed: int
     ) -> None:
-        """Bisect the cost ratio on a log scale, and leave the best one in `model`."""
+        """Bisect the cost ratio on a log scale, and leave the best in the parameter `costs`."""
         positive = self._is_positive(y)
         if not (mass[positive].any() and mass[~positive].any()):
             raise ValueError(
@@ -317,7 +310,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             middle = 0.5 * (low + high)
             matrix = np.zeros((2, 2))
             matrix[p, 1 - p], matrix[1 - p, p] = 10.0**middle, 1.0
-            model.set_params(**{cost_parameter: matrix})
+            model.set_params(**{costs: matrix})
             decided = cross_val_predict(model, X, y, cv=folds, n_jobs=self.n_jobs, params=arguments)
             flagged = self._is_positive(decided)
             alarmed, detected = (
@@ -347,7 +340,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 stacklevel=5,
             )
         matrix[p, 1 - p] = ratio
-        model.set_params(**{cost_parameter: matrix})
+        model.set_params(**{costs: matrix})
         self.cost_ratio_ = ratio
 
     # -- the threshold --------------------------------------------------------------------------
