@@ -89,9 +89,6 @@ class Compiled:
         # Compiled code stays in its process: another one compiles for itself.
         return {name: value for name, value in vars(self).items() if name != "dispatcher"}
 
-    def __repr__(self) -> str:
-        return f"<compiled {self.function.__qualname__}>"
-
 
 def _as_numba(value: Any) -> Any:
     return value.dispatcher if isinstance(value, Compiled) else value

@@ -150,11 +150,10 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted classifier.
         """
         need("optuna", "tune", "costboost.tuned")
-        owner = type(self).__name__
         start = CostBoostClassifier() if self.estimator is None else clone(self.estimator)
         form = self.cost_matrix if self.cost_matrix is not None else start.cost_matrix
         given, columns = form if costs is None else costs, getattr(start, "columns", None)
-        table = Table("X", X, y, given, sample_weight, columns, owner=owner)
+        table = Table("X", X, y, given, sample_weight, columns, owner=type(self).__name__)
         seed = self.random_state or 0
         own = {"cost_matrix": form, "random_state": seed}
         known = start.get_params(deep=False)

@@ -89,11 +89,6 @@ def compare(
         )  # fmt: skip
     show.warn(talk, *remarks)
     standings, n = found.standings(), sum(len(test) for _, test in pairs)
-    if plot is not None:
-        picture: Any = found.plot("cost").figure
-        picture.savefig(plot)
-    if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)
     if as_json:
         show.print_json(
             {
@@ -114,7 +109,11 @@ def compare(
     if missing:
         show.say(out, f"Not installed, so not compared: {', '.join(missing)}.")
     if plot is not None:
+        picture: Any = found.plot("cost").figure
+        picture.savefig(plot)
         show.wrote(talk, plot)
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
 
 
 @command
