@@ -29,21 +29,13 @@ ACTIONS = ["accept", "review", "block"]
 MATRIX = [[0.0, 4.0, 15.0], [60.0, 6.0, 0.0]]
 
 
-def least_cost(E, *checks):
-    """The least cost of decisions that meet all checks of (choices) -> bools, by trying all."""
+def least_cost(E, lower, upper, *checks):
+    """The least cost within bounds on counts and checks of (choices) -> bools, by trying all."""
     choices = np.indices((E.shape[1],) * len(E)).reshape(len(E), -1).T
-    fits = np.logical_and.reduce([check(choices) for check in checks])
+    counts = np.stack([(choices == j).sum(axis=1) for j in range(E.shape[1])], axis=1)
+    fits = ((counts >= lower) & (counts <= upper)).all(axis=1)
+    fits &= np.logical_and.reduce([check(choices) for check in checks])
     return E[np.arange(len(E)), choices[fits]].sum(axis=1).min() if fits.any() else None
-
-
-def brute_force(E, lower, upper):
-    """The least cost of decisions within bounds on counts."""
-
-    def within(choices):
-        counts = np.stack([(choices == j).sum(axis=1) for j in range(E.shape[1])], axis=1)
-        return ((counts >= lower) & (counts <= upper)).all(axis=1)
-
-    return least_cost(E, within)
 
 
 def payments(n):
@@ -73,13 +65,13 @@ def test_the_optimum_and_its_prices_are_those_of_brute_force(seed, kind):
         lower = rng.integers(0, n + 1, d) * (rng.random(d) < 0.4)
         upper = np.where(rng.random(d) < 0.6, rng.integers(0, n + 1, d), n)
     found = allocate(E, capacity=dict(enumerate(np.stack([lower, upper], axis=1).tolist())))
-    counts, least = np.bincount(found.codes, minlength=d), brute_force(E, lower, upper)
+    counts, least = np.bincount(found.codes, minlength=d), least_cost(E, lower, upper)
     assert ((counts >= lower) & (counts <= upper)).all()
     assert found.expected_cost == pytest.approx(least, abs=1e-9)
     assert found.expected_cost == pytest.approx(E[np.arange(n), found.codes].sum(), abs=1e-12)
     for j, step in enumerate(np.eye(d, dtype=int)):
-        more = least - brute_force(E, lower, upper + step) if upper[j] < n else 0.0
-        fewer = least - brute_force(E, np.maximum(lower - step, 0), upper)
+        more = least - least_cost(E, lower, upper + step) if upper[j] < n else 0.0
+        fewer = least - least_cost(E, np.maximum(lower - step, 0), upper)
         assert found.price[j] == pytest.approx(more if more > 1e-12 else -fewer, abs=1e-9)
 
 
@@ -92,15 +84,15 @@ def test_groups_are_solved_one_by_one(seed):
     found = allocate(E, ACTIONS, capacity={"review": limit, "block": 2}, per=days)
     total = 0.0
     for day, (low, high) in {"mon": (0, 1), "tue": (1, 2), "wed": (0, 2)}.items():
-        total += brute_force(E[days == day], [0, low, 0], [4, high, 2])
+        total += least_cost(E[days == day], [0, low, 0], [4, high, 2])
         assert low <= (found.labels[days == day] == "review").sum() <= high
     assert found.expected_cost == pytest.approx(total, abs=1e-9)
     frame = found.to_frame()
     assert list(found.price) == list(frame["group"].unique()) == ["mon", "tue", "wed"]
     assert frame["rows"].sum() == 12
     assert frame.loc[frame["decision"] == "review", "at_most"].tolist() == [1, 2, 2]
-    assert frame["expected_cost"].sum() == pytest.approx(total, abs=1e-9)
-    assert sum(found.cost_by_decision.values()) == pytest.approx(total, abs=1e-9)
+    for costs in (frame["expected_cost"], found.cost_by_decision.values()):
+        assert sum(costs) == pytest.approx(total, abs=1e-9)
 
 
 @pytest.mark.parametrize("capacity", [{1: (1, 1)}, {1: (1, 1), 2: (None, 1)}], ids=str)
@@ -176,37 +168,35 @@ def test_the_curve_is_allocate_at_every_capacity(d):
 
 
 # Classes, decisions, costs that tie at even probabilities, and the winner.
-TIES = {
-    "two classes": (["a", "b"], ["a", "b"], [[0, 4], [4, 0]], 1),
-    "two decisions that are no classes": (["a", "b"], ["go", "stop"], [[0, 4], [4, 0]], 1),
-    "three classes, two decisions": (list("abc"), ["go", "stop"], [[0, 6], [3, 0], [3, 0]], 1),
-    "three decisions": (["a", "b"], list("xyz"), [[5, 0, 4], [5, 4, 0]], 1),
-    "all three": (list("abc"), list("abc"), 1.0 - np.eye(3), 0),
-}
+TIES = [
+    ("ab", "ab", [[0, 4], [4, 0]], 1),
+    ("abc", ["go", "stop"], [[0, 6], [3, 0], [3, 0]], 1),
+    ("ab", "xyz", [[5, 0, 4], [5, 4, 0]], 1),
+    ("abc", "abc", 1.0 - np.eye(3), 0),
+]
 
 
-@pytest.mark.parametrize("case", TIES)
-def test_a_tie_is_decided_in_one_way(case):
-    classes, decisions, matrix, winner = TIES[case]
-    p = np.full((3, len(classes)), 1.0 / len(classes))
+@pytest.mark.parametrize(("classes", "decisions", "matrix", "winner"), TIES)
+def test_a_tie_is_decided_in_one_way(classes, decisions, matrix, winner):
+    classes, decisions, p = (
+        list(classes),
+        list(decisions),
+        np.full((3, len(classes)), 1 / len(classes)),
+    )
     rows = np.repeat(np.asarray(matrix, float)[None], 3, axis=0)
-    found = {
-        "cheapest": cheapest(expected_cost(p, matrix)),
-        "Costs.decide": Costs(classes, matrix, decisions).decide(p),
-        "costs of rows": Costs(classes, rows, decisions).decide(p),
-        "allocate": allocate(expected_cost(p, matrix), decisions).codes,
-    }
-    assert {name: set(codes) for name, codes in found.items()} == {key: {winner} for key in found}
+    assert set(cheapest(expected_cost(p, matrix))) == {winner}
+    assert set(allocate(expected_cost(p, matrix), decisions).codes) == {winner}
+    for costs in (matrix, rows):
+        assert set(Costs(classes, costs, decisions).decide(p)) == {winner}
     rival = {"the winner": [decisions[winner]] * 3}
     rows = sensitivity(p, matrix, classes=classes, decisions=decisions, rivals=rival).rows
     assert all(row["cost"] == row["the winner"] for row in rows)
 
 
+SMALL = {"n_estimators": 10, "ensemble": 1, "random_state": 0}
 MODELS = {
-    "learned costs": CostBoostClassifier(n_estimators=10, ensemble=1, random_state=0),
-    "costs of columns": CostBoostClassifier(
-        {"fn": "amount", "fp": 5, "tp": 5}, n_estimators=10, ensemble=1, random_state=0
-    ),
+    "learned costs": CostBoostClassifier(**SMALL),
+    "costs of columns": CostBoostClassifier({"fn": "amount", "fp": 5, "tp": 5}, **SMALL),
     "any classifier": MinCostClassifier(GaussianNB(), {"fn": 60, "fp": 5}),
 }
 
@@ -217,17 +207,17 @@ def test_one_number_decides(name, per):
     """`decide` with room for all is `predict`."""
     data = make_fraud(600, random_state=0)
     X = pd.DataFrame(data.X, columns=list(data.feature_names)).assign(night=data.X[:, 2] < 6)
-    told = {"costs": data.costs} if name == "learned costs" else {}
-    model = MODELS[name].fit(X[:400], data.y[:400], **{k: v[:400] for k, v in told.items()})
+    old, told = ({"costs": data.costs[part]} for part in (slice(400), slice(400, None)))
+    is_told = name == "learned costs"
+    model = MODELS[name].fit(X[:400], data.y[:400], **(old if is_told else {}))
     new = X[400:]
-    for more in ({}, {k: v[400:] for k, v in told.items()}):
+    for more in [{}, told] if is_told else [{}]:
         decided = model.predict(new, **more)
         for capacity in ({1: len(new) + 1}, {1: 1.0}, {0: (0, 1.0), 1: 500}, None):
             found = model.decide(new, capacity=capacity, per=per, **more)
             assert (found.labels == decided).all()
         share = model.decide(new, capacity={1: 0.1}, per=per, **more)
-        groups = [new.index >= 0] if per is None else [new[per], ~new[per]]
-        for rows in groups:
+        for rows in [new.index >= 0] if per is None else [new[per], ~new[per]]:
             wanted = (decided[rows] == 1).sum()
             assert (share.labels[rows] == 1).sum() == min(int(0.1 * rows.sum()), wanted)
         for price in (1e9, np.inf):  # infinite: the price of a limit of 0
@@ -237,39 +227,36 @@ def test_one_number_decides(name, per):
 # -- constraints --------------------------------------------------------------------------------
 
 
+def hard_limits(rng, n, hours):
+    """Expected costs and limits of which some bind; the last are hours of reviews."""
+    p, each = rng.dirichlet([3, 1], n), rng.uniform(1, 2, n)
+    limits = [Rate([1, 2], 1, at_least=0.7), Rate(2, 0, at_most=0.3), Budget(1, hours, each)]
+    E = expected_cost(p, [[0.0, 3.0, 9.0], [20.0, 5.0, 0.0]])
+    return p, each, E, {"constraints": limits, "proba": p}
+
+
 @pytest.mark.usefixtures("by_program")
 @pytest.mark.parametrize("seed", range(12))
 def test_constraints_hold_and_the_bound_is_one(seed):
-    rng = np.random.default_rng(seed)
-    p, hours = rng.dirichlet([3, 1], 8), rng.uniform(1, 2, 8)
-    E = expected_cost(p, [[0.0, 3.0, 9.0], [20.0, 5.0, 0.0]])
-    constraints = [
-        Rate(["review", "block"], given="fraud", at_least=0.7),
-        Rate("block", given="ok", at_most=0.3),
-        Budget("review", at_most=4.0, amount=hours),
-    ]
+    p, hours, E, limits = hard_limits(np.random.default_rng(seed), 8, 4.0)
     checks = (
         lambda c: (p[:, 1] * (c > 0)).sum(1) >= 0.7 * p[:, 1].sum() - 1e-9,
         lambda c: (p[:, 0] * (c == 2)).sum(1) <= 0.3 * p[:, 0].sum() + 1e-9,
         lambda c: (hours * (c == 1)).sum(1) <= 4 + 1e-9,
     )
-    best = least_cost(E, *checks)
-    arguments = {"constraints": constraints, "proba": p, "classes": ["ok", "fraud"]}
+    best = least_cost(E, 0, 8, *checks)
     if best is None:
         with pytest.raises(ValueError, match="infeasible"):
-            allocate(E, ACTIONS, **arguments)
+            allocate(E, **limits)
         return
-    found = allocate(E, ACTIONS, **arguments)
+    found = allocate(E, **limits)
     assert all(check(found.codes[None]) for check in checks)
     assert found.lower_bound - 1e-9 <= best <= found.expected_cost + 1e-9
 
 
 @pytest.mark.parametrize("seed", [5, 9, 34])
 def test_a_program_of_few_rows_is_solved_until_its_prices_agree_with_all(seed, monkeypatch):
-    rng = np.random.default_rng(seed)
-    p, hours = rng.dirichlet([3, 1], 60), rng.uniform(1, 2, 60)
-    E, limits = expected_cost(p, [[0.0, 3.0, 9.0], [20.0, 5.0, 0.0]]), {"proba": p}
-    limits["constraints"] = [Rate([1, 2], 1, 0.7), Rate(2, 0, None, 0.3), Budget(1, 12, hours)]
+    _, _, E, limits = hard_limits(np.random.default_rng(seed), 60, 12)
     whole = allocate(E, **limits).lower_bound
     monkeypatch.setattr(program, "_ROWS", 2)
     assert allocate(E, **limits).lower_bound == pytest.approx(whole)
@@ -336,10 +323,8 @@ ONE = {"capacity": {"review": 1}}
 BAD = [
     ({"capacity": {"reveiw": 1}}, "only the decisions.*got .'reveiw'.; did you mean 'review'"),
     ({"capacity": {"review": (3, 1)}}, r"is infeasible: 4 rows .*'review': \(3, 1\)"),
-    ({"capacity": {"review": (3, 4), "block": (3, 4)}}, r"4 rows cannot .*'review': \(3, 4\)"),
     ({"capacity": {"review": (3, None)}, "per": DAYS}, "2 rows of the group 'mon' cannot"),
     ({"capacity": {"review": -1}}, "number of rows .* got -1"),
-    ({"capacity": {"review": 2.5}}, "number of rows .* got 2.5"),
     ({"capacity": {"review": {"mon": 1}}, "per": DAYS}, "none of the group 'tue'"),
     ({"capacity": {"review": {"mon": 1}}}, "limits per group, .* Pass per="),
     ({"capacity": 200}, "must be a mapping"),

@@ -1,4 +1,4 @@
-"""The page in a real browser: sliders against Python, styles, keyboard, print."""
+"""The page in a real browser: sliders against Python, styles, widths, print."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import pytest
 
 from costboost.report import report_data, write_report
 from costboost.report.what_if import FACTORS
-from report.browser import CHROMIUM, Browser
+from report.browser import CHROMIUM, asked
 from report.cases import many_classes, prices_only, two_classes
 
 pytest.importorskip("plotly")
-pytest.importorskip("websocket", reason="needs websocket-client to drive the browser")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
     pytest.mark.xdist_group("browser"),
@@ -21,17 +20,9 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def browser():
-    driven = Browser()
-    yield driven
-    driven.close()
-
-
-@pytest.fixture(scope="module")
 def full(tmp_path_factory):
     """A report with every part."""
-    n = 2_000
-    rng = np.random.default_rng(5)
+    n, rng = 2_000, np.random.default_rng(5)
     case = two_classes(
         n,
         unit="€",
@@ -44,47 +35,8 @@ def full(tmp_path_factory):
     return write_report(case, tmp_path_factory.mktemp("report") / "full.html")
 
 
-PAGE = """
-const field = (id) => document.getElementById(id);
-const set = (id, value, kind = 'input') => {
-  field(id).value = value; field(id).dispatchEvent(new Event(kind, {bubbles: true})); };
-const check = (id, on) => { if (field(id).checked !== on) field(id).click(); };
-"""
-
-
-def act(browser, code):
-    """Do something on the page, and wait: its own timer was set first, so its update is done."""
-    browser.run("{" + PAGE + code + "}")
-    browser.run("new Promise((done) => setTimeout(done, 30))")
-
-
-def move(browser, report, rng):
-    """Put every control somewhere, as a hand would; return what Python makes of it."""
-    moves, case = report.sliders, report.case
-    places = rng.integers(len(FACTORS), size=len(report.case.levers)).tolist()
-    capacity, use_capacity = int(rng.integers(len(moves["capacities"]))), bool(rng.integers(2))
-    limited = int(rng.choice([e for e in range(case.d) if e != case.idle]))
-    code = [f"set('factor-{lever}', {place})" for lever, place in enumerate(places)]
-    code += [f"set('limited', {limited}, 'change')", f"set('capacity', {capacity})"]
-    act(browser, ";".join([*code, f"check('use-capacity', {json.dumps(use_capacity)})"]))
-    return {
-        "values": [FACTORS[place] for place in places],
-        "capacity": moves["capacities"][capacity] if use_capacity else None,
-        "limited": limited if use_capacity else None,
-    }
-
-
 def amount(text):
     return float(text.replace("−", "-").replace("€", "").replace(",", ""))
-
-
-def shown(browser):
-    """Total cost and counts as the page shows them."""
-    cost = browser.run("document.getElementById('live-cost').textContent")
-    counts = browser.run(
-        "[...document.querySelectorAll('#live-counts tbody tr')].map((r) => r.cells[1].textContent)"
-    )
-    return amount(cost), [amount(count) for count in counts]
 
 
 SLIDERS = {
@@ -92,106 +44,117 @@ SLIDERS = {
     "five decisions, rows": lambda: many_classes(1_000, k=3, d=5, per_row=True),
     "prices": prices_only,
 }
+MOVE = """
+const found = [];
+for (const move of %s) {
+  await act(() => {
+    move.places.forEach((place, lever) => set("factor-" + lever, place));
+    set("limited", move.limited, "change");
+    set("capacity", move.capacity);
+    check("use-capacity", move.on);
+  });
+  const { board, state, factorsNow, operatingPoint } = costboost;
+  found.push([
+    text("live-cost"), all("#live-counts tbody tr").map((row) => row.cells[1].textContent),
+    Array.from(operatingPoint(board, factorsNow(), state.capacity, state.limited).decided),
+  ]);
+}
+return found;
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", SLIDERS.values(), ids=list(SLIDERS))
-def test_sliders_match_python_to_the_cent(browser, tmp_path, make):
-    report = report_data(make())
-    browser.open(write_report(report, tmp_path / "report.html"))
-    rng, case = np.random.default_rng(0), report.case
-    assert shown(browser)[0] == pytest.approx(report.case.operating_point().cost, abs=0.00501)
-    for _ in range(6):
-        position = move(browser, report, rng)
-        point = case.operating_point(**position)
-        cost, counts = shown(browser)
-        assert cost == pytest.approx(point.cost, abs=0.00501)
-        assert counts == pytest.approx(point.counts.tolist(), abs=0.051)
-        codes = browser.run(
-            "(() => { const b = costboost.board, s = costboost.state; return Array.from("
-            "costboost.operatingPoint(b, costboost.factorsNow(), s.capacity,"
-            " s.limited).decided); })()"
-        )
-        assert codes == point.decided.tolist()
+def test_sliders_match_python_to_the_cent(tmp_path, make):
+    report, rng = report_data(make()), np.random.default_rng(0)
+    case, capacities = report.case, report.sliders["capacities"]
+    moves = [
+        {
+            "places": rng.integers(len(FACTORS), size=len(case.levers)).tolist(),
+            "limited": int(rng.choice([e for e in range(case.d) if e != case.idle])),
+            "capacity": int(rng.integers(len(capacities))),
+            "on": bool(rng.integers(2)),
+        }
+        for _ in range(6)
+    ]
+    stated = {"places": [FACTORS.index(1)] * len(case.levers), "on": False, "capacity": 0}
+    moves.append({**moves[0], **stated})
+    path = write_report(report, tmp_path / "report.html")
+    for move, (cost, counts, decided) in zip(
+        moves, asked(path, MOVE % json.dumps(moves)), strict=True
+    ):
+        at = (capacities[move["capacity"]], move["limited"]) if move["on"] else ()
+        point = case.operating_point([FACTORS[place] for place in move["places"]], *at)
+        assert amount(cost) == pytest.approx(point.cost, abs=0.00501)
+        assert [amount(count) for count in counts] == pytest.approx(point.counts, abs=0.051)
+        assert decided == point.decided.tolist()
 
 
-@pytest.fixture
-def page(browser, full):
-    """The full report at the stated costs, opened once."""
-    if browser.run("location.href") != full.resolve().as_uri():
-        browser.open(full)
-    act(browser, "field('reset').click()")
-    return browser
-
-
-def test_keys_move_a_slider_and_reset_brings_the_stated_costs_back(page):
-    before = shown(page), page.run("document.getElementById('factor-0').value")
-    page.run("document.getElementById('factor-0').focus()")
-    page.press("ArrowRight", 39)
-    act(page, "")
-    assert int(page.run("document.getElementById('factor-0').value")) == int(before[1]) + 1
-    assert "× 1.1" in page.run("document.getElementById('factor-0-shown').textContent")
-    spoken = page.run("document.getElementById('factor-0').getAttribute('aria-valuetext')")
-    assert spoken.startswith("1.1 times the stated cost")
-    act(page, "set('factor-0', 0)")
-    assert shown(page) != before[0]
-    act(page, "field('reset').click()")
-    assert shown(page) == before[0]
-    said = page.run("document.getElementById('live-change').textContent")
-    assert said == "As at the stated costs."
-
-
-def test_table_of_mistakes_sorts(page):
-    column = (
-        "[...document.querySelectorAll('.tall tbody tr')]"
-        ".map((r) => Number(r.cells[5].dataset.value))"
+def test_the_page_is_drawn_without_complaint_and_answers(full):
+    found = asked(
+        full,
+        """
+        const ground = () => getComputedStyle(document.body).backgroundColor;
+        const traces = ".trace, .bars, .hm, .heatmaplayer image", seen = {};
+        seen.drawn = all(".plot").map((plot) => plot.querySelectorAll(traces).length);
+        seen.grounds = [ground()];
+        for (const _ of [0, 1]) { field("theme").click(); seen.grounds.push(ground()); }
+        const costs = [text("live-cost")];
+        await act(() => set("factor-0", costboost.model.factors.indexOf(1) + 1));
+        seen.words = [text("factor-0-shown"), field("factor-0").getAttribute("aria-valuetext")];
+        for (const change of [() => set("factor-0", 0), () => field("reset").click()]) {
+          await act(change);
+          costs.push(text("live-cost"));
+        }
+        const head = () => all(".tall thead th")[5];
+        const sorted = () => {
+          head().firstElementChild.click();
+          const cells = all(".tall tbody tr").map((row) => Number(row.cells[5].dataset.value));
+          return [head().getAttribute("aria-sort"), cells];
+        };
+        const asked = performance.getEntriesByType("resource").map((one) => one.name);
+        const tables = [sorted(), sorted()], change = text("live-change");
+        return { ...seen, costs, said, asked, change, tables };
+        """,
     )
-    for order in ("descending", "ascending"):
-        page.run("document.querySelectorAll('.tall th button')[5].click()")
-        assert page.run(column) == sorted(page.run(column), reverse=order == "descending")
-        head = "document.querySelectorAll('.tall thead th')[5].getAttribute('aria-sort')"
-        assert page.run(head) == order
+    assert len(found["drawn"]) >= 8 and min(found["drawn"]) > 0
+    assert found["said"] == found["asked"] == []  # nothing from the network
+    light, dark, again = found["grounds"]
+    assert light == again != dark
+    shown, spoken = found["words"]
+    assert "× 1.1" in shown and spoken.startswith("1.1 times the stated cost")
+    stated, moved, back = found["costs"]
+    assert stated == back != moved
+    assert found["change"] == "As at the stated costs."
+    for (order, cells), wanted in zip(found["tables"], ("descending", "ascending"), strict=True):
+        assert order == wanted and cells == sorted(cells, reverse=wanted == "descending")
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_sticks_out(page, width):
-    """Charts follow the window."""
-    page.resize(width)
-    widest = "Math.max(...[...document.querySelectorAll('.plot svg')].map((s) => s.clientWidth))"
-    page.wait(f"{widest} <= {width} && document.documentElement.scrollWidth <= {width}")
+def test_nothing_sticks_out_on_a_phone(full):
+    code = "return all('html, .plot svg').map((one) => Math.max(one.clientWidth, one.scrollWidth))"
+    assert max(asked(full, code, 360)) <= 360
 
 
-def test_charts_are_drawn_without_complaint_or_network_in_light_and_dark(browser, full):
-    def ground():
-        return browser.run("getComputedStyle(document.body).backgroundColor")
+# A reader who prefers dark pages, as matchMedia tells it.
+DARK = """const native = matchMedia.bind(window), dark = { matches: true, addEventListener() {} };
+window.matchMedia = (query) => query.includes("dark") ? dark : native(query);"""
 
-    browser.messages.clear()
-    browser.requests.clear()
-    browser.open(full)
-    light = ground()
-    drawn = browser.run(
-        "[...document.querySelectorAll('.plot')].map((p) => [p.dataset.figure,"
-        " p.querySelectorAll('.trace, .bars, .hm, .heatmaplayer image').length])"
+
+def test_a_dark_page_prints_light_on_one_sheet_for_the_manager(full):
+    dark, paper, bottom, controls = asked(
+        full,
+        """
+        const ground = () => getComputedStyle(document.body).backgroundColor, dark = ground();
+        for (const rule of [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])) {
+          if (rule.media && rule.media.mediaText === "print") rule.media.mediaText = "all";
+        }
+        await act(() => dispatchEvent(new Event("afterprint")));
+        const place = field("headline").getBoundingClientRect();
+        return [dark, ground(), place.bottom, getComputedStyle(field("controls")).display];
+        """,
+        688,  # A4 less its margins
+        DARK,
     )
-    assert len(drawn) >= 8
-    assert all(count > 0 for _, count in drawn), drawn
-    assert not browser.messages
-    assert {request.split(":")[0] for request in browser.requests} <= {"file", "blob", "data"}
-    browser.open(full, dark=True)
-    assert ground() != light
-    browser.run("document.getElementById('theme').click()")
-    assert ground() == light
-    assert browser.run("document.getElementById('theme').getAttribute('aria-pressed')") == "false"
-
-
-def test_print_shows_charts_and_hides_controls(browser, full):
-    browser.open(full, dark=True)
-    browser.resize(688)  # A4 less its margins
-    browser.call("Emulation.setEmulatedMedia", media="print")
-    browser.run("new Promise((done) => setTimeout(done, 300))")
-    bottom = browser.run("document.getElementById('headline').getBoundingClientRect().bottom")
-    assert bottom < 1016  # the manager's page is one sheet
-    assert browser.run("getComputedStyle(document.getElementById('controls')).display") == "none"
-    assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    browser.call("Emulation.setEmulatedMedia", media="")
-    assert len(browser.pdf()) > 50_000
+    assert (paper, controls) == ("rgb(255, 255, 255)", "none")
+    assert sum(map(int, dark[4:-1].split(","))) < 150
+    assert bottom < 1016
