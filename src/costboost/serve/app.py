@@ -276,7 +276,7 @@ class Application:
 
     # -- POST /decide ---------------------------------------------------------------------------
 
-    def reload(self) -> bool:
+    def reload(self) -> None:
         """Load the model file again; requests that have begun keep the old model."""
         try:
             with self._loading:
@@ -284,10 +284,9 @@ class Application:
         except Exception as error:
             self.metrics.reloads.labels("failed").inc()
             log.error("The model was not reloaded, the old one stays: %s", error)
-            return False
-        self.metrics.reloads.labels("done").inc()
-        log.info("Process %d answers with model %s.", os.getpid(), service.fingerprint)
-        return True
+        else:
+            self.metrics.reloads.labels("done").inc()
+            log.info("Process %d answers with model %s.", os.getpid(), service.fingerprint)
 
     async def decide(self, request: Request) -> Response:
         """Answer a request."""

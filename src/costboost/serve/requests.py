@@ -86,7 +86,10 @@ class Requests:
     """Reads the requests for one model."""
 
     def __init__(self, model: Any) -> None:
-        self.columns = _columns_of(model)
+        # Of the columns of a wrapped estimator the names are known, if they have any.
+        names = getattr(model, "feature_names_in_", ())
+        unread = Columns(tuple(Column(name, "other") for name in names), model.n_features_in_)
+        self.columns: Columns = getattr(model, "columns_", unread)
         self.names = {str(column.name): column.name for column in self.columns}
         priced = {str(name): name for name in columns_of(model.cost_matrix)}
         self.required = {str(column.name): column.name for column in self.columns.used} | priced
@@ -270,17 +273,6 @@ class Requests:
         except (ValueError, TypeError) as error:
             raise RequestError(422, str(error)[:1000], "costs") from None
         return np.asarray(found)
-
-
-def _columns_of(model: Any) -> Columns:
-    """What the model knows of its columns; of those of a wrapped estimator, the names."""
-    known: Columns | None = getattr(model, "columns_", None)
-    if known is not None:
-        return known
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        return Columns((), model.n_features_in_)
-    return Columns(tuple(Column(name, "other") for name in names), len(names))
 
 
 def _checked(kind: type[Options], document: Any) -> Any:
