@@ -12,10 +12,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
 import os
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -34,65 +32,32 @@ from costboost.files.state import classes
 from files.models import answers, fitted, same
 
 BASES = (
-    "AdaC2Classifier",
-    "lightgbm, categories",
-    "xgboost, categories",
-    "xgboost, 3 booster(s), 3 classes",
-    "CostingClassifier, 4 classes",
-    "CSRealBoostClassifier",
-    "sigmoid",
-    "MCBoostClassifier, 4 classes",
-    "lightgbm, columns for costs",
-    "two heads",
-    "LpCSB, adjusted, 3 classes",
-    "RareBoostClassifier",
-    "uncertain costs",
-    "SAMMEC2, classifier",
-    "LpCSB, direct, 3 classes",
-)
+    "AdaC2Classifier", "lightgbm, categories", "xgboost, categories", "two heads", "sigmoid",
+    "xgboost, 3 booster(s), 3 classes", "CostingClassifier, 4 classes", "CSRealBoostClassifier",
+    "MCBoostClassifier, 4 classes", "lightgbm, columns for costs", "LpCSB, adjusted, 3 classes",
+    "RareBoostClassifier", "uncertain costs", "SAMMEC2, classifier", "LpCSB, direct, 3 classes",
+)  # fmt: skip
 # Seconds of processor time; a load that takes longer should have been refused before.
 SLOW = 1.0
-NUMBERS = (
-    "-1 -2 0 1 2 3 7 -100 99 1000000 2147483647 -2147483648 4294967296 1e400 nan inf -0 1e-320"
-)
-VALUES = (None, True, False, -1, 0, 1, 2**31, 10**40, 0.5, "", "x", "__class__", [], {}, [[]])
+NUMBERS = (-1, -2, 0, 1, 2, 3, 5, 7, -100, 99, 10**6, 2**30, 2**31 - 1, -(2**31), np.nan)
+VALUES = (None, True, False, 0.5, 10**40, 1e-320, np.inf, "", "x", "__class__", [], {}, [[]])
+TYPES = ("<f8", "<f4", "<i8", "<i4", "|b1", "<U3", "|O", "<V8", "f8,f8")
+SHAPES = ([2**39, 0], [2**62], [], [-1], [0], [1] * 40, ["x"], [None])
+NAMES = ("same", "predict", "__class__", "tuple", "n_features_in_", "tree_", "Popen", "os.system")
 
 
-# -- accidents: the bytes of a file ---------------------------------------------------------------
-
-
-def flip(data, rng):
-    """Some bits turned over."""
-    data = bytearray(data)
-    for _ in range(rng.choice((1, 1, 1, 2, 8))):
-        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-    return bytes(data)
-
-
-def cut(data, rng):
-    """The end missing."""
-    return data[: rng.randrange(len(data))]
-
-
-def lose(data, rng):
-    """A part in the middle missing, doubled or zero."""
+def accident(data, rng):
+    """Bits turned over; the end, or a part, missing; a part doubled or zero; something added."""
     a, b = sorted(rng.randrange(len(data)) for _ in range(2))
-    b = min(b, a + 200)
-    return data[:a] + rng.choice((b"", data[a:b] * 2, bytes(b - a))) + data[b:]
-
-
-def append(data, rng):
-    """Something before or behind the file."""
-    junk = rng.randbytes(rng.randrange(1, 60))
-    return rng.choice((junk + data, data + junk))
-
-
-ACCIDENTS = (flip, cut, lose, append)
+    b, junk, flipped = min(b, a + 200), rng.randbytes(rng.randrange(1, 60)), bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 8))):
+        flipped[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    parts = (data[a:b] * 2, bytes(b - a), b"")
+    others = (bytes(flipped), data[:a], junk + data, data + junk)
+    return rng.choice((*others, data[:a] + rng.choice(parts) + data[b:]))
 
 
 # -- attacks: what is inside ----------------------------------------------------------------------
-
-STATE, ARRAYS = "state", "arrays"
 
 
 def signed(rest, number=FORMAT):
@@ -121,118 +86,65 @@ def tight(content, ratio=7.9):
     return b"\x78\x01" + first + small + zlib.adler32(content).to_bytes(4, "big")
 
 
-def number_in_state(members, rng):
-    """A number of the state replaced."""
-    text = members[STATE].decode()
-    place = rng.choice(list(re.finditer(r"-?\d+(\.\d+)?(e[-+]\d+)?", text)))
-    new = rng.choice((*NUMBERS.split(), str(rng.randrange(-20, 20))))
-    members[STATE] = (text[: place.start()] + new + text[place.end() :]).encode()
+def walk(value, name=""):
+    """All objects of a JSON value with the names of their fields, in the order of the text."""
+    if isinstance(value, dict):
+        yield name, value
+    for key, item in value.items() if isinstance(value, dict) else ((name, x) for x in value):
+        if isinstance(item, (dict, list)):
+            yield from walk(item, key)
 
 
-def entry_of_array(members, rng):
-    """An entry of an array replaced by one that is out of range somewhere; trees are arrays too."""
-    nodes = list(walk(json.loads(members[STATE])))
-    arrays = [node for node in nodes if "array" in node and 0 not in node["array"]]
-    place, wanted = 0, rng.randrange(len(arrays))
-    for node in nodes:
-        if "scalar" in node:
-            place += np.dtype(node["scalar"]).itemsize
-        if "array" not in node:
-            continue
-        dtype, count = np.dtype(node["array"][0]), math.prod(node["array"][1:])
-        if node is arrays[wanted]:
-            break
-        place += dtype.itemsize * count
-    data = bytearray(members[ARRAYS])
-    value = rng.choice((-1, -2, 0, 1, 2, 3, 5, 77, 10**6, 2**30, 2**31 - 1, -(2**31), np.nan))
-    some = np.frombuffer(data, dtype, count, place)
+def arrays_of(state, data):
+    """The arrays of a state with the names of their fields; what is changed changes the data."""
+    place = 0
+    for name, node in walk(state):
+        dtype, *shape = node.get("array") or [node.get("scalar")]
+        if dtype is not None:
+            array = np.ndarray(shape, dtype, data, place)
+            place += array.nbytes
+            yield name, array
+
+
+def entry_of_array(state, data, rng):
+    """Entries of an array replaced by one that is out of range somewhere; trees are arrays too."""
+    some = rng.choice([array for _, array in arrays_of(state, data) if array.size])
     with contextlib.suppress(ValueError, OverflowError, TypeError):
         for _ in range(rng.choice((1, 1, 3))):
-            some[rng.randrange(count)] = value
-    members[ARRAYS] = bytes(data)
+            some.flat[rng.randrange(some.size)] = rng.choice(NUMBERS)
 
 
-def walk(value):
-    """All objects of a JSON value, in the order of the text."""
-    if isinstance(value, dict):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value:
-        if isinstance(item, (dict, list)):
-            yield from walk(item)
-
-
-def shape_or_type(members, rng):
-    """An array that says it has another shape, or other numbers."""
-    state = json.loads(members[STATE])
-    node = rng.choice([node for node in walk(state) if "array" in node])
-    if rng.random() < 0.5:
-        kinds = ("<f8", "<f4", "<i8", "<i4", "|b1", "<U3", "|O", "<V8", "f8,f8")
-        node["array"][0] = rng.choice(kinds)
-    else:
-        shape = node["array"][1:]
-        shapes = ([2**39, 0], [2**62], [], [-1], [0], [1] * 40, shape[::-1], ["x"], [None])
-        node["array"][1:] = rng.choice((*shapes, [*shape, 1]))
-    members[STATE] = json.dumps(state).encode()
-
-
-def bytes_of_member(members, rng):
-    """The state or the arrays damaged like a file."""
-    name = rng.choice((STATE, ARRAYS))
-    members[name] = rng.choice((flip, cut, lose))(members[name], rng) if members[name] else b"x"
-
-
-def state_value(members, rng):
-    """A value anywhere in the state replaced, moved or removed, or a key renamed."""
-    state = json.loads(members[STATE])
-    places = []
-    stack = [state]
-    while stack:
-        item = stack.pop()
-        for key, inner in list(item.items() if isinstance(item, dict) else enumerate(item)):
-            places.append((item, key))
-            if isinstance(inner, (dict, list)):
-                stack.append(inner)
-    item, key = rng.choice(places)
-    action = rng.randrange(4)
-    if action == 0 and isinstance(item, dict):
-        names = ("same", "predict", "__class__", "tuple", "n_features_in_", "tree_")
-        item[rng.choice(names)] = item.pop(key)
-    elif action == 1:
+def value_of_state(state, data, rng):
+    """A value replaced, moved or removed; a key, a class, a type or a shape changed."""
+    lists, waiting = [], [state]
+    while waiting:
+        lists.append(item := waiting.pop())
+        inner = item.values() if isinstance(item, dict) else item
+        waiting += [x for x in inner if isinstance(x, (dict, list))]
+    places = [(x, key) for x in lists for key in (x if isinstance(x, dict) else range(len(x)))]
+    numbers = [(x, key) for x, key in places if type(x[key]) in (int, float)]
+    arrays = [(x[key], 0) for x, key in places if key == "array"]
+    named = [(x, key) for x, key in places if key in classes()]
+    action = rng.choice(
+        ("number", "number", "type", "shape", "class", "key", "move", "lose", "put")
+    )
+    kinds = {"number": numbers, "type": arrays, "shape": arrays, "class": named}
+    item, key = rng.choice(kinds.get(action, places))
+    if action == "number":
+        item[key] = rng.choice((*NUMBERS, rng.randrange(-20, 20)))
+    elif action == "type":
+        item[0] = rng.choice(TYPES)
+    elif action == "shape":
+        item[1:] = rng.choice((*SHAPES, item[:0:-1], [*item[1:], 1]))
+    elif action in ("class", "key") and isinstance(item, dict):
+        item[rng.choice(sorted(classes()) if action == "class" else NAMES)] = item.pop(key)
+    elif action == "move":
         other, place = rng.choice(places)
-        item[key] = other[place]
-        try:
-            json.dumps(state)
-        except ValueError:  # it contains itself now
-            item[key] = None
-    elif action == 2:
+        item[key] = json.loads(json.dumps(other[place]))
+    elif action == "lose":
         del item[key]
     else:
         item[key] = rng.choice((*VALUES, {"same": rng.randrange(-2, 40)}))
-    members[STATE] = json.dumps(state).encode()
-
-
-def another_class(members, rng):
-    """An object that says it is of another class."""
-    state = json.loads(members[STATE])
-    node = rng.choice([node for node in walk(state) if next(iter(node), "") in classes()])
-    content = node.pop(next(iter(node)))
-    node[rng.choice((*sorted(classes()), "Popen", "os.system", ""))] = content
-    members[STATE] = json.dumps(state).encode()
-
-
-ATTACKS = (
-    number_in_state,
-    number_in_state,
-    entry_of_array,
-    entry_of_array,
-    entry_of_array,
-    entry_of_array,
-    shape_or_type,
-    bytes_of_member,
-    state_value,
-    state_value,
-    another_class,
-)
 
 
 def many(n, item):
@@ -288,6 +200,7 @@ def generators():
 # States, or states and arrays, that ask for more memory or time than they should get.
 BOMBS = {
     "deep": lambda: b"[" * 200_000,
+    "nested": lambda: b"[" * 70 + b"]" * 70,
     "doubling": lambda: doubling(60, lambda i: {"tuple": [{"tuple": [{"same": i}] * 2}]}),
     "nine times": lambda: doubling(200, lambda i: [[{"same": i}] * 9]),
     "a long number": lambda: b"[" + b"9" * 100_000 + b"]",
@@ -302,6 +215,7 @@ BOMBS = {
     "objects": lambda: many(124_000, b'{"Votes":{}}'),
     "frames": lambda: many(60_000, b'{"frame":[[],[],[]]}'),
     "more lists than there may be": lambda: many(3_000_000, b"[]"),
+    "zeros": lambda: (b"{}", bytes(2**24)),  # packed tightly
     "shared tables": shared_tables,
     "designs": doubling_designs,
     "generators": generators,
@@ -309,37 +223,32 @@ BOMBS = {
 
 
 def bomb_file(kind, manifest=b"{}"):
-    """A file with such a state, packed as tightly as it may be."""
+    """A file with such a state, packed as tightly as it may be; zeros as the writer would not."""
     found = BOMBS[kind]()
     state, arrays = (found, b"") if isinstance(found, bytes) else found
-    return forged(manifest, state, arrays, content=tight(state + arrays))
-
-
-def bomb(manifest, members, rng):
-    """A file that asks for more memory or time than it should get."""
-    kind = rng.choice([*BOMBS, "zeros"])
-    if kind == "zeros":  # packed as the writer would not
-        return forged(manifest, members[STATE], members[ARRAYS] + bytes(2**24), level=9)
-    return bomb_file(kind, manifest)
+    content = zlib.compress(state + arrays, 9) if kind == "zeros" else tight(state + arrays)
+    return forged(manifest, state, arrays, content=content)
 
 
 def mutated(number, base):
-    """A damaged file, what was done to it, and whether it was an accident."""
+    """A damaged file, and what was done to it."""
     rng = random.Random(number)
-    members = {STATE: base[1], ARRAYS: base[2]}
-    manifest, draw = json.dumps(base[0]).encode(), rng.random()
+    manifest, state, data = json.dumps(base[0]).encode(), base[1], bytearray(base[2])
+    draw = rng.random()
     if draw < 0.4:
-        action = rng.choice(ACCIDENTS)
-        return action(forged(manifest, *members.values()), rng), action.__name__, True
+        return accident(forged(manifest, state, data), rng), "accident"
     if draw < 0.42:
-        return bomb(manifest, members, rng), "bomb", False
+        return bomb_file(rng.choice([*BOMBS]), manifest), "bomb"
     if draw < 0.45:
         key = rng.choice(["class", "untrusted", "boosters", "features"])
         manifest = json.dumps({**base[0], key: rng.choice(VALUES)}).encode()
-        return forged(manifest, *members.values()), "manifest", False
-    action = rng.choice(ATTACKS)
-    action(members, rng)
-    return forged(manifest, *members.values()), action.__name__, False
+        return forged(manifest, state, data), "manifest"
+    if draw < 0.5:
+        state = accident(state, rng) if draw < 0.475 else state
+        return forged(manifest, state, accident(data, rng) if draw > 0.475 else data), "members"
+    attack, values = rng.choice((entry_of_array, value_of_state)), json.loads(state)
+    attack(values, data, rng)
+    return forged(manifest, json.dumps(values).encode(), data), attack.__name__
 
 
 # -- asking ---------------------------------------------------------------------------------------
@@ -348,56 +257,52 @@ def mutated(number, base):
 def ask(model, X):
     """Call all that reads the trees; a bad answer is allowed, a crash is not."""
     for method in ("predict", "predict_proba", "contributions", "staged_decision_function"):
-        if not hasattr(type(model), method):
-            continue
         try:
-            answer = getattr(model, method)(X)
-            list(answer) if method.startswith("staged") else answer
+            answer = getattr(model, method)(X) if hasattr(type(model), method) else None
+            list(answer) if method.startswith("staged") and answer is not None else answer
         except Exception as error:
             return f"unusable model: {error!r:.200}"
     return "another model"
 
 
+def outcome(path, X, right, is_accident):
+    """What becomes of a file."""
+    start = time.process_time()
+    try:
+        model = load(path)
+    except ModelFileError:
+        model, said = None, "refused"
+    except Exception as error:
+        model, said = None, f"WRONG ERROR {error!r:.300}"
+    seconds = time.process_time() - start
+    if model is not None:
+        is_same = False
+        with contextlib.suppress(Exception):
+            is_same = same(answers(model, X), right)
+        said = "the same model" if is_same else ask(model, X)
+        if is_accident and not is_same:
+            said = f"WRONG MODEL after an accident ({said})"
+    return said if seconds <= SLOW else f"SLOW {seconds:.1f} s, {said}"
+
+
 def worker(first, last):
     """Load the files from first to last - 1; one line of JSON for each."""
     warnings.simplefilter("ignore")
-    bases = {}
-    for case in BASES:
-        model, X = fitted(case)
-        base = contents(model)
-        with tempfile.TemporaryDirectory() as folder:
-            path = save(model, Path(folder) / "base")
-            bases[case] = base, answers(load(path), X), X  # the copy's, for SHAP values
+    bases = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mutant.costboost"
+        for case in BASES:
+            model, X = fitted(case)
+            right = answers(load(save(model, path)), X)  # the copy's, for SHAP values
+            bases.append((contents(model), X, right))
         for number in range(first, last):
-            case = BASES[number % len(BASES)]
-            base, right, X = bases[case]
-            data, action, is_accident = mutated(number, base)
+            base, X, right = bases[number % len(BASES)]
+            data, action = mutated(number, base)
             path.write_bytes(data)
-            report = {"number": number, "case": case, "action": action}
+            report = {"number": number, "case": BASES[number % len(BASES)], "action": action}
             print(json.dumps({**report, "outcome": "running"}), flush=True)
-            start = time.process_time()
-            try:
-                model = load(path)
-            except ModelFileError:
-                outcome = "refused"
-            except Exception as error:
-                outcome = f"WRONG ERROR {error!r:.300}"
-            else:
-                outcome = "ok"
-            seconds = time.process_time() - start
-            if outcome == "ok":
-                try:
-                    is_same = same(answers(model, X), right)
-                except Exception:
-                    is_same = False
-                outcome = "the same model" if is_same else ask(model, X)
-                if is_accident and not is_same:
-                    outcome = f"WRONG MODEL after an accident ({outcome})"
-            if seconds > SLOW:
-                outcome = f"SLOW {seconds:.1f} s, {outcome}"
-            print(json.dumps({**report, "outcome": outcome}), flush=True)
+            report["outcome"] = outcome(path, X, right, action == "accident")
+            print(json.dumps(report), flush=True)
 
 
 def started(*command, timeout=1800):
