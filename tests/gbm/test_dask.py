@@ -57,9 +57,8 @@ def model(client, fraud):
 
 
 def on_one_machine(**arguments):
-    return CostBoostClassifier(
-        engine="xgboost", ensemble=1, effort="fast", n_jobs=1, **{"subsample": 1.0, **arguments}
-    )
+    given = {"engine": "xgboost", "ensemble": 1, "effort": "fast", "n_jobs": 1, "subsample": 1.0}
+    return CostBoostClassifier(**(given | arguments))
 
 
 # --- workers --------------------------------------------------------------------------------------
@@ -111,13 +110,15 @@ def test_rows_of_both_workers_count(processes, fraud, monkeypatch, arguments):
 
 
 @pytest.mark.parametrize("given", [{"subsample": 0.8}, {"engine_params": {"subsample": 0.5}}])
-def test_row_samples_do_not_repeat(client, fraud, given):
+def test_row_samples_do_not_repeat(client, fraud, given, capsys):
     X, y = map(rows, fraud[:2])
-    arguments = {**ALL_ROWS, "n_estimators": 2, **given}
+    arguments = {**ALL_ROWS, "n_estimators": 2, "verbose": 1, **given}
     model = DaskCostBoostClassifier(**arguments, client=client)
     with pytest.raises(ValueError, match="subsample=1, or random_state=None"):
         model.fit(X, y)
     assert model.set_params(random_state=None).fit(X, y).n_iter_ == 2
+    said = capsys.readouterr().out
+    assert "training the probability booster" in said and "2 rounds" in said
 
 
 @pytest.mark.parametrize("k, shape", [(1, (0,)), (5, (0, 5))])
@@ -177,6 +178,12 @@ def test_frames(client):
     alone = one.score(Z, local["label"], costs=local["price"])
     saved = many.score(X, frame["label"], costs=frame["price"])
     assert saved == pytest.approx(alone, abs=0.01)
+    limits = {"capacity": {"yes": 5}, "per": "zone"}
+    np.testing.assert_array_equal(
+        many.decide(X, **limits).labels, served.decide(Z, **limits).labels
+    )
+    told = served.explain(Z).to_frame().set_axis(Z.index)
+    pd.testing.assert_frame_equal(many.explain(X).compute(), told, check_dtype=False)
 
 
 def test_columns_of_a_frame_from_files_have_its_partitions(tmp_path):
@@ -245,22 +252,21 @@ def test_errors_of_frames(client):
 
 
 def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
-    X, y, costs = fraud
-    labels = model.predict(rows(X), costs=rows(costs))
-    assert isinstance(labels, da.Array) and labels.chunks == rows(X).chunks[:1]
-    served = pickle.loads(pickle.dumps(model.to_local()))
-    np.testing.assert_array_equal(model.predict_proba(rows(X)), served.predict_proba(X))
+    (X, y, costs), A, served = fraud, rows(fraud[0]), pickle.loads(pickle.dumps(model.to_local()))
+    labels = model.predict(A)
+    assert isinstance(labels, da.Array) and labels.chunks == A.chunks[:1]
+    np.testing.assert_array_equal(model.predict_proba(A), served.predict_proba(X))
     for name in ("predict", "predict_cost"):
         for told, known in ((None, None), (rows(costs), costs)):
-            found = getattr(model, name)(rows(X), costs=told).compute()
+            found = getattr(model, name)(A, costs=told).compute()
             np.testing.assert_array_equal(found, getattr(served, name)(X, costs=known))
     for weights in (None, np.arange(N)):
         known = served.score(X, y, weights, costs=costs)
-        assert model.score(rows(X), y, weights, costs=costs) == pytest.approx(known)
+        assert model.score(A, y, weights, costs=costs) == pytest.approx(known)
     with pytest.raises(ValueError, match="pass costs="):
-        model.score(rows(X), y)
+        model.score(A, y)
     with pytest.raises(ValueError, match=r"y must hold only the classes .*, got \[2\]"):
-        model.score(rows(X), np.full(N, 2), costs=costs)
+        model.score(A, np.full(N, 2), costs=costs)
 
 
 def test_decisions_within_limits_and_explanations_are_those_of_one_machine(fraud, model):
@@ -277,19 +283,6 @@ def test_decisions_within_limits_and_explanations_are_those_of_one_machine(fraud
     pd.testing.assert_frame_equal(told, local.explain(X, costs=costs).to_frame())
     with pytest.raises(TypeError, match=r"to_local\(\)"):
         model.explain(X)
-
-
-def test_decisions_and_explanations_of_frames(client):
-    local = frame_of().assign(day=np.arange(N) % 2)
-    many = dd.from_pandas(local, npartitions=3)
-    labels, many, local = many["label"], many.drop(columns="label"), local.drop(columns="label")
-    prices = {"fn": 2, "fp": 1, "positive": "yes"}
-    model = DaskCostBoostClassifier(prices, **SMALL, client=client).fit(many, labels)
-    known, limits = model.to_local(), {"capacity": {"yes": 5}, "per": "day"}
-    found, same = model.decide(many, **limits), known.decide(local, **limits)
-    np.testing.assert_array_equal(found.labels, same.labels)
-    expected = known.explain(local).to_frame().set_axis(local.index)
-    pd.testing.assert_frame_equal(model.explain(many).compute(), expected, check_dtype=False)
 
 
 def test_costs_over_columns(client, fraud):
@@ -328,14 +321,6 @@ def test_learned_decisions_know_no_probabilities(client, fraud):
     with pytest.raises(ValueError, match="no probabilities"):
         learned.predict_proba(X)
     assert learned.score(X, y, costs=costs) == learned.to_local().score(*fraud[:2], costs=fraud[2])
-
-
-def test_verbose_says_what_is_done(client, fraud, capsys):
-    model = DaskCostBoostClassifier(n_estimators=2, early_stopping=False, verbose=1, client=client)
-    model.fit(*map(rows, fraud[:2]))
-    said = capsys.readouterr().out
-    assert "training the probability booster" in said
-    assert "2 rounds" in said
 
 
 # --- lost workers ---------------------------------------------------------------------------------
