@@ -34,10 +34,15 @@ def table(n=N, n_classes=2, seed=0):
     return frame
 
 
-def written(folder, frame, n_files=3, row_group_size=130):
-    folder.mkdir(exist_ok=True)
+def written(folder, frame, n_files=3):
+    """Files whose columns differ in type and order, and one without rows."""
     for i, rows in enumerate(np.array_split(np.arange(len(frame)), n_files)):
-        frame.iloc[rows].to_parquet(folder / f"{i}.parquet", row_group_size=row_group_size)
+        part = frame.iloc[rows]
+        if i == 1:
+            part = part.astype({"city": "category", "count": "int32", "d": "float32"})
+            part = part[part.columns[::-1]]
+        part.to_parquet(folder / f"{i}.parquet", row_group_size=130)
+    frame[:0].to_parquet(folder / "none.parquet")
     return f"{folder}/*.parquet"
 
 
@@ -84,18 +89,30 @@ PAIRS = {
     ],
     ids=["short form", "pairs", "expressions", "function"],
 )
-def test_costs_are_those_of_a_table_in_memory(tmp_path, k, cost_matrix, costs):
-    frame = table(n_classes=k).assign(
-        weight=lambda f: np.where(f.index % 7 == 0, 0, 1 + f["count"])
-    )
+def test_a_model_of_files_is_that_of_a_table_in_memory(tmp_path, k, cost_matrix, costs):
+    frame = table(n_classes=k)
     frame["label"] = np.array(CLASSES)[frame["label"]]
+    frame["weight"] = np.where(frame.index % 7 == 0, 0, 1 + frame["count"])
+    frame["flag"] = frame["a"] > 0
+    frame["known"] = np.where(frame["b"].isna(), None, frame["a"] > 0)
+    frame["nanoseconds"] = 17 * 10**17 + 10**15 * frame["count"]
+    frame["price"] = [Decimal(i % 40) / 4 for i in range(N)]
+    frame["empty"] = pd.Series([None] * N, dtype="str")
+    frame.loc[::60, "c"] = 1e300  # beyond single precision
+    frame.loc[250:, "city"] += " Nord"  # categories of later files
+    frame.loc[::50, "city"] = None
     paths, X = written(tmp_path, frame), frame.drop(columns=["label", "weight"])
     ours, theirs = small(cost_matrix=cost_matrix), small(cost_matrix=cost_matrix)
     ours.fit_parquet(paths, "label", costs=costs, sample_weight="weight", batch_rows=110)
     theirs.fit(X, frame["label"], frame["weight"], costs=costs)
     assert list(ours.heads_) == list(theirs.heads_)
-    assert_same(ours, theirs, X)
+    assert list(ours.feature_names_in_) == list(X.columns)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-3)
+    output = ours.predict_parquet(paths, tmp_path / "out", proba=True, batch_rows=200)
+    found = pd.read_parquet(output)[[f"probability_{label}" for label in ours.classes_]]
+    np.testing.assert_allclose(found, ours.predict_proba(X))
+    X.loc[::40, "city"], X["empty"] = "elsewhere", "filled"
+    assert_same(ours, theirs, X)
 
 
 def test_expressions_name_columns_that_are_no_features(tmp_path):
@@ -133,27 +150,6 @@ def test_the_only_row_of_a_class_is_trained_on(tmp_path):
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def test_categories_of_all_files_and_types_that_differ(tmp_path):
-    frame = table()
-    frame["flag"] = frame["a"] > 0
-    frame.loc[::60, "c"] = 1e300  # beyond single precision
-    frame["city"] = np.where(frame.index < 250, frame["city"], frame["city"] + " Nord")
-    frame.loc[::50, "city"] = None
-    first, second = frame[:300].copy(), frame[300:].copy()
-    first["city"] = first["city"].astype("category")
-    second["count"] = second["count"].astype("int32")
-    second["d"] = second["d"].astype("float32")
-    first.to_parquet(tmp_path / "1.parquet", index=False)
-    frame[:0].to_parquet(tmp_path / "2.parquet", index=False)
-    second[second.columns[::-1]].to_parquet(tmp_path / "3.parquet", index=False)
-    X = frame.drop(columns="label")
-    ours = small().fit_parquet(tmp_path, "label", batch_rows=100)
-    theirs = small().fit(X, frame["label"])
-    assert list(ours.feature_names_in_) == list(X.columns)
-    X.loc[::40, "city"] = "elsewhere"
-    assert_same(ours, theirs, X)
-
-
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], list(range(26))], ids=str)
 def test_labels(tmp_path, labels):
     frame = table(300).assign(label=np.array(labels)[np.arange(300) % len(labels)])
@@ -163,23 +159,6 @@ def test_labels(tmp_path, labels):
     assert model.classes_.tolist() == labels
     if costs:
         assert model.cost_matrix_.tolist() == [[0, 1], [9, 0]]
-
-
-def test_columns_beyond_plain_numbers(tmp_path):
-    frame = table()
-    frame["nanoseconds"] = 17 * 10**17 + 10**15 * frame["count"]
-    frame["price"] = [Decimal(i % 40) / 4 for i in range(N)]
-    frame["known"] = np.where(frame["b"].isna(), None, frame["a"] > 0)
-    frame["empty"] = pd.Series([None] * N, dtype="str")
-    paths = written(tmp_path, frame)
-    model = small().fit_parquet(paths, "label", batch_rows=200)
-    X = pd.concat(pd.read_parquet(path) for path in sorted(tmp_path.glob("*.parquet")))
-    proba = model.predict_proba(X.drop(columns="label"))
-    output = model.predict_parquet(paths, tmp_path / "out", proba=True, batch_rows=200)
-    np.testing.assert_allclose(pd.read_parquet(output)["probability_1"], proba[:, 1])
-    assert model.feature_importances_[list(model.feature_names_in_).index("known")] > 0
-    X["empty"] = "filled"
-    np.testing.assert_allclose(model.predict_proba(X.drop(columns="label")), proba)
 
 
 @pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
