@@ -88,11 +88,10 @@ def test_a_sparse_frame(engine):
     np.testing.assert_array_equal(*scores)
 
 
-@pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("name", "k"), [(name, 2) for name in ALGORITHMS] + [(name, 3) for name in MULTICLASS]
+)
 def test_trees_of_every_algorithm(name, k):
-    if k == 3 and name not in MULTICLASS:
-        pytest.skip("two classes only")
     X, y = rows(k, missing=0.0)
     own = name == "DSEClassifier" or "Costing" in name
     tree = DecisionTreeClassifier(max_leaf_nodes=8) if own else "tree"
