@@ -7,8 +7,7 @@ import pytest
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 
-from costboost import AdaBoostCClassifier, AdaMECClassifier, CollapseWarning
-from costboost.costs import Costs, per_row
+from costboost import AdaBoostCClassifier, AdaMECClassifier
 from costboost.datasets import make_gaussians_2d
 
 
@@ -26,8 +25,6 @@ def test_it_is_calibrated_adaboost_and_the_bayes_decision(gaussians):
     p = by_hand.predict_proba(X)
     np.testing.assert_allclose(clf.predict_proba(X), p, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(clf.predict(X), np.where(p[:, 1] * 5 >= p[:, 0], 1, -1))
-    decided = Costs(clf.classes_, matrix).decide(clf.predict_proba(X))
-    np.testing.assert_array_equal(clf.predict(X), clf.classes_[decided])
 
 
 def test_without_calibration_the_link_of_adaboost(gaussians):
@@ -45,14 +42,3 @@ def test_scores_are_cost_blind(gaussians):
     )
     np.testing.assert_array_equal(few.predict_proba(X), many.predict_proba(X))
     assert (many.predict(X) > 0).sum() > (few.predict(X) > 0).sum()
-    costs = per_row(fn=np.where(np.arange(len(y)) % 2, 100.0, 0.01), fp=1)
-    assert (few.predict(X, costs=costs) != few.predict(X)).any()
-
-
-def test_degenerate_input(gaussians):
-    X, y = gaussians
-    with pytest.warns(CollapseWarning, match="AdaMECClassifier decides"):
-        clf = AdaMECClassifier(n_estimators=3, estimator="stump").fit(np.zeros_like(X), y)
-    assert np.isfinite(clf.predict_proba(X)).all()
-    perfect = AdaMECClassifier(n_estimators=3).fit(y[:, None], y)
-    np.testing.assert_array_equal(perfect.predict(y[:, None]), y)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 
 import costboost
@@ -19,43 +17,17 @@ from costboost.boosting.classifiers import BoostingClassifier
 from costboost.errors import CollapseWarning
 from helpers.algorithms import (
     ALGORITHMS,
+    BINARY,
     BOOSTERS,
     CASES,
     MANY,
-    fitted,
+    PAIRS,
     make,
     matrix_of,
     rows,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
-
-
-# --- threads --------------------------------------------------------------------------------
-
-
-def answers(clf, X):
-    """Everything a fitted classifier says about rows."""
-    said = [clf.predict_proba(X), clf.predict(X)]
-    if hasattr(clf, "decision_function"):
-        said.append(clf.decision_function(X))
-    if hasattr(clf, "staged_decision_function"):
-        said += list(clf.staged_decision_function(X))
-    if hasattr(clf, "estimators_"):
-        said += [rule.predict(X) for rule in clf.estimators_[:2]]
-    return said
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_eight_threads_are_serial(case):
-    clf, *_ = fitted(case)
-    blocks = np.array_split(np.random.default_rng(1).normal(size=(480, 3)), 16)
-    serial = [answers(clf, block) for block in blocks]
-    with ThreadPoolExecutor(8) as pool:
-        threaded = list(pool.map(lambda block: answers(clf, block), blocks))
-    for one, other in zip(serial, threaded, strict=True):
-        for mine, theirs in zip(one, other, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("name", ["AdaC2Classifier", "LpCSBClassifier", "CSLogitBoostClassifier"])
@@ -87,30 +59,18 @@ def test_one_pass_over_the_rules_for_every_answer(name, monkeypatch):
 # --- a fit happens or does not --------------------------------------------------------------
 
 
-class StopError(Exception):
-    pass
-
-
-@pytest.mark.parametrize("error", [StopError, KeyboardInterrupt])
 @pytest.mark.parametrize("name", ["AdaC2Classifier", "MCBoostClassifier", "DSEClassifier"])
-def test_an_interrupted_refit_changes_nothing(name, error, monkeypatch):
+def test_an_interrupted_refit_changes_nothing(name, monkeypatch):
     X, y, _ = rows(2, seed=1)
     clf = make(name).fit(X, y)
-    before, keys = pickle.dumps(clf.predict_proba(X)), set(vars(clf))
-    said = clf.decision_function(X)
-
-    def broken(self, *args, **options):
-        raise error
-
-    monkeypatch.setattr(BoostingClassifier, "_keep", broken)
-    with pytest.raises(error):
+    before = vars(clf).copy()
+    monkeypatch.setattr(BoostingClassifier, "_keep", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
         clf.fit(X[:, :2], np.where(y == 1, "b", "a"))
-    assert set(vars(clf)) == keys
-    np.testing.assert_array_equal(clf.classes_, [0, 1])
-    assert pickle.dumps(clf.predict_proba(X)) == before
-    np.testing.assert_array_equal(clf.decision_function(X), said)
+    assert vars(clf).keys() == before.keys()
+    assert all(vars(clf)[key] is value for key, value in before.items())
     fresh = BOOSTERS[name]()
-    with pytest.raises(error):
+    with pytest.raises(KeyboardInterrupt):
         fresh.fit(X, y)
     with pytest.raises(NotFittedError):
         fresh.predict(X)
@@ -137,8 +97,8 @@ def test_ties_go_to_the_cheapest_decision(name):
 # --- decisions that are not the classes -----------------------------------------------------
 
 
-REVIEW = [[0.0, 3.5, 8.0], [20.0, 11.0, 0.0]]
-REVIEW_COSTS = pd.DataFrame(REVIEW, index=[0, 1], columns=["accept", "review", "block"])
+PRICES = {"accept": [0.0, 20.0], "review": [3.5, 11.0], "block": [8.0, 0.0]}
+REVIEW_COSTS = pd.DataFrame(PRICES, index=[0, 1])
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
@@ -153,13 +113,44 @@ def test_more_decisions_than_classes(name):
     clf.fit(X, y)
     assert clf.decisions_.tolist() == ["accept", "review", "block"]
     assert clf.decision_function(X).shape == (300, 3)
-    decided = clf.predict(X)
-    assert set(decided) <= set(clf.decisions_)
-    codes = {"accept": 0, "review": 1, "block": 2}
-    paid = np.array(REVIEW)[y, [codes[d] for d in decided]].mean()
-    assert paid < np.array(REVIEW)[y].mean(axis=0).min()
+    paid = [REVIEW_COSTS.at[row] for row in zip(y, clf.predict(X), strict=True)]
+    assert np.mean(paid) < REVIEW_COSTS.loc[y].mean().min()
     with pytest.raises(ValueError, match="has no class probabilities"):
         clf.predict_proba(X)
+
+
+# --- weights, and decisions by probabilities ------------------------------------------------
+
+COSTLY = {"fn": 2.7, "fp": 1}  # whole numbers would make ties
+
+
+@pytest.mark.parametrize(("name", "learner"), [pair for pair in PAIRS if pair[1] != "perceptron"])
+def test_integer_weights_are_copies(name, learner):
+    X, y, rng = rows(2)
+    counts = rng.integers(0, 4, len(y))
+    # LightGBM guards leaves by the number of rows that it guesses from their weights, so larger
+    # trees may differ in their smallest leaves.
+    weighted, copied = (make(name, COSTLY, estimator=learner, max_leaves=2) for _ in range(2))
+    weighted.fit(X, y, sample_weight=counts)
+    copied.fit(np.repeat(X, counts, 0), np.repeat(y, counts))
+    np.testing.assert_allclose(
+        weighted.decision_function(X), copied.decision_function(X), rtol=1e-6, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("matrix", [[[0, 1], [3, 0]], [[1, 3], [7, 2]], [[-2, 0], [1, -5]]])
+@pytest.mark.parametrize("name", BINARY)
+def test_predict_is_the_bayes_rule_on_predict_proba(name, matrix):
+    X, y, rng = rows(2)
+    clf = make(name, matrix).fit(X, y, sample_weight=rng.uniform(0.5, 1.5, len(y)))
+    new = rng.normal(size=(100, 3))
+    np.testing.assert_array_equal(clf.cost_matrix_, matrix)
+    price = clf.predict_proba(new) @ matrix
+    clear = np.abs(price[:, 0] - price[:, 1]) > 1e-9
+    assert clear.any()
+    np.testing.assert_array_equal(clf.predict(new)[clear], price.argmin(axis=1)[clear])
+    if name in BOOSTERS:
+        np.testing.assert_array_equal(clf.predict(new), clf.decision_function(new) >= 0)
 
 
 # --- importances, probabilities -------------------------------------------------------------
@@ -190,10 +181,6 @@ def test_importances_are_gains_weighted_by_votes():
         for feature, gain in zip(splits.split_feature, splits.split_gain, strict=True):
             total[int(feature.removeprefix("Column_"))] += vote * gain / splits.split_gain.sum()
     np.testing.assert_allclose(clf.feature_importances_, total / total.sum(), rtol=1e-4)
-
-
-def test_importances_need_rules_that_know_them():
-    X, y, _ = rows(2)
     clf = costboost.AdaC2Classifier(estimator="perceptron", n_estimators=2).fit(X, y)
     with pytest.raises(AttributeError, match="weak rules of AdaC2Classifier"):
         _ = clf.feature_importances_
@@ -219,22 +206,13 @@ def test_collapse_is_said_once_and_without_ratios_where_none_were_given(name):
         assert "ratio" not in said[0]
 
 
-def test_collapse_speaks_of_ratios_where_some_were_given():
+def test_collapse_speaks_of_ratios_and_of_rules():
     X, y, _ = rows(2)
     [said] = collapses(costboost.AdaBoostCClassifier({"fn": 1e9, "fp": 1}, max_leaves=2), X, y)
     assert "cost ratio" in said
-
-
-@pytest.mark.parametrize("ratio", [1.0, 1.01, 0.99])
-def test_adacost_near_equal_costs(ratio):
-    """At equality the limit is taken; close to it the equations ask for too much, and say so."""
-    X, y = load_breast_cancer(return_X_y=True)
-    clf = costboost.AdaCostClassifier({"fn": 1, "fp": ratio}, n_estimators=30)
-    said = collapses(clf, X[::2], y[::2])
-    if ratio == 1.0:
-        assert not said and clf.score(X[1::2], y[1::2]) > 0.8
-    else:
-        assert re.search("no better than chance.*max_leaves", said[0])
+    # Close to equal costs its equations ask for too much; at equality the limit is taken.
+    [said] = collapses(costboost.AdaCostClassifier({"fn": 1, "fp": 1.01}), X, y)
+    assert re.search("no better than chance.*max_leaves", said)
 
 
 # --- progress and threads -------------------------------------------------------------------

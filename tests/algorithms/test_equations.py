@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
@@ -61,11 +63,18 @@ def the_case(k):
     return X, y, s, rng, "per row", None, {"costs": c}, c
 
 
-def assert_equal_runs(clf, trace, X, X_new):
-    assert clf.n_iter_ == len(trace.alphas) == len(clf.estimator_weights_) > 0
-    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+def assert_equal_stages(clf, trace, X, unit=1.0, losses=True):
+    """Votes (the steps of the reference in another unit), scores by round, and losses."""
+    assert clf.n_iter_ == len(trace.rules) > 0
+    np.testing.assert_allclose(clf.estimator_weights_, np.multiply(trace.alphas, unit), **CLOSE)
     for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
         np.testing.assert_allclose(F, expected, **CLOSE)
+    if losses:
+        np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+
+
+def assert_equal_runs(clf, trace, X, X_new, losses=False):
+    assert_equal_stages(clf, trace, X, losses=losses)
     F = votes.score(trace, X_new)
     np.testing.assert_allclose(clf.decision_function(X_new), F, **CLOSE)
     np.testing.assert_array_equal(clf.predict(X_new), decide(F))
@@ -157,6 +166,29 @@ def test_costs_too_large_for_the_vote(name):
         fitted(name, X, y, s, {"fn": 50, "fp": 40}, cost_scale=None)
 
 
+# Each has AdaBoost's scores where every mistake costs 1, times the factor.
+ADABOOST = [
+    *((name, {}, 1.0) for name, C in CLASSES.items() if C._recipe.parent == "AdaBoost"),
+    ("GradientCSB", {"objective": "adaboost"}, 1.0),
+    ("GradientCSB", {"objective": "adac1"}, 1.0),
+    ("GradientCSB", {"objective": "adacost"}, 2.0),  # a = y/2: half the margin, twice the step
+]
+
+
+@pytest.mark.parametrize(("name", "options", "factor"), ADABOOST, ids=str)
+def test_unit_costs_give_adaboost(name, options, factor):
+    X, y, s, _ = rows(1)
+    clf = fitted(name, X, y, s, **options)
+    parent = AdaBoostClassifier(stump(), n_estimators=ROUNDS, random_state=0)
+    parent.fit(X, y, sample_weight=s)
+    # SAMME's vote is ln((1 - eps)/eps), twice the alpha of the equations.
+    alphas = 0.5 * factor * parent.estimator_weights_
+    assert clf.n_iter_ == len(alphas) == ROUNDS
+    np.testing.assert_allclose(clf.estimator_weights_, alphas, rtol=1e-9)
+    F = sum(a * rule.predict(X) for a, rule in zip(alphas, parent.estimators_, strict=True))
+    np.testing.assert_allclose(clf.decision_function(X), F, atol=1e-9)
+
+
 # --- gradient cost-sensitive boosting -------------------------------------------------------
 
 
@@ -195,8 +227,7 @@ def test_cs_adaboost_with_any_learner(k):
     clf = fitted("CSAdaBoost", X, y, s, matrix, fit)
     plain = {"rounds": ROUNDS, "sample_weight": s}
     trace = descent.run_cs_adaboost(X, y, c, make_learner=stump, **plain)
-    assert_equal_runs(clf, trace, X, rng.normal(size=(50, 3)))
-    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+    assert_equal_runs(clf, trace, X, rng.normal(size=(50, 3)), losses=True)
     outputs = [rule.predict(X) for rule in clf.estimators_]
     replayed = descent.run_cs_adaboost(X, y, c, make_learner=votes.replay([*outputs, -y]), **plain)
     np.testing.assert_allclose(clf.estimator_weights_, replayed.alphas, **CLOSE)
@@ -210,12 +241,10 @@ def test_cs_adaboost_joint_search(pair):
     clf = CSAdaBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS).fit(X, y, sample_weight=s)
     c = np.where(y > 0, C1, C2)
     trace = descent.run_cs_adaboost_stumps(X, y, c, rounds=ROUNDS, sample_weight=s)
-    assert clf.n_iter_ == len(trace.alphas) > 0
     for rule, plain in zip(clf.estimators_, trace.rules, strict=True):
         assert rule.feature == plain.feature
         np.testing.assert_array_equal(rule.predict(X_new), plain.predict(X_new))
-    assert_equal_runs(clf, trace, X, X_new)
-    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+    assert_equal_runs(clf, trace, X, X_new, losses=True)
 
 
 # --- CS-RealBoost, CS-LogitBoost, AsyBL -----------------------------------------------------
@@ -227,21 +256,11 @@ def test_cs_realboost(ratio):
     codes = np.stack([np.searchsorted([-0.7, 0.0, 0.7], column) for column in X.T], axis=1)
     clf = CSRealBoostClassifier({"fn": ratio, "fp": 1}, n_estimators=ROUNDS)
     clf.fit(codes.astype(float), y, sample_weight=s)
-    trace = descent.run_cs_realboost(
-        codes,
-        y,
-        ratio,
-        1.0,
-        rounds=ROUNDS,
-        # Half the weight of an average row, as the library documents.
-        smoothing=lambda total, n_bins: total * 0.5 / s.sum(),
-        sample_weight=s,
-    )
-    assert clf.n_iter_ == len(trace.rules) == ROUNDS
+    # Half the weight of an average row, as the library documents.
+    options = {"smoothing": lambda total, n_bins: total * 0.5 / s.sum(), "sample_weight": s}
+    trace = descent.run_cs_realboost(codes, y, ratio, 1.0, rounds=ROUNDS, **options)
     assert [rule.feature for rule in clf.estimators_] == [rule.feature for rule in trace.rules]
-    for F, expected in zip(clf.staged_decision_function(codes), trace.F, strict=True):
-        np.testing.assert_allclose(F, expected, **CLOSE)
-    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+    assert_equal_stages(clf, trace, codes)
 
 
 @pytest.mark.parametrize("weighting", ["boundary", "newton"])
@@ -254,11 +273,7 @@ def test_cs_logitboost(pair, rate, weighting):
     clf = CSLogitBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS, **options)
     clf.fit(X, y, sample_weight=s)
     trace = descent.run_cs_logitboost(X, y, C1, C2, rounds=ROUNDS, sample_weight=s, **options)
-    assert clf.n_iter_ == len(trace.rules) > 0
-    np.testing.assert_allclose(clf.estimator_weights_, np.multiply(trace.alphas, rate / (C1 + C2)))
-    for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
-        np.testing.assert_allclose(F, expected, **CLOSE)
-    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+    assert_equal_stages(clf, trace, X, unit=rate / (C1 + C2))
 
 
 @pytest.mark.parametrize("k", CASES)
@@ -275,22 +290,9 @@ def test_asybl(k):
         fit = {"costs": per_row(fn=C1, fp=C2)}
     tree = DecisionTreeRegressor(max_depth=1)
     clf = fitted("AsyBL", X, y, s, matrix, fit, estimator=tree, learning_rate=rate)
-    trace = descent.run_asybl(
-        X,
-        y,
-        C1,
-        C2,
-        rounds=ROUNDS,
-        make_learner=lambda: DecisionTreeRegressor(max_depth=1),
-        learning_rate=rate,
-        sample_weight=s,
-        guarded=True,
-    )
-    assert clf.n_iter_ == len(trace.rules) == ROUNDS
-    np.testing.assert_allclose(clf.estimator_weights_, np.multiply(trace.alphas, rate / 2))
-    for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
-        np.testing.assert_allclose(F, expected, **CLOSE)
-    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+    options = {"rounds": ROUNDS, "learning_rate": rate, "sample_weight": s, "guarded": True}
+    trace = descent.run_asybl(X, y, C1, C2, make_learner=lambda: clone(tree), **options)
+    assert_equal_stages(clf, trace, X, unit=rate / 2)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 2.0, 5.0])  # far above they diverge, as printed
