@@ -35,7 +35,6 @@ FORBIDDEN = {
 DEFERRED = {
     ("estimator", "report"): "a method that writes the page; its room is heavy",
     ("estimator", "files"): "save and to_onnx; files know every class",
-    ("wrappers/target_rate", "files"): "save, as above",
     ("wrappers/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
 }
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,6 +31,7 @@ from costboost._utils import (
 from costboost.costs.forms import positive_code
 from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
+from costboost.estimator import CostSensitiveClassifier
 from costboost.wrappers.min_cost import check_features, check_rows, hand_on_weights, limit_folds
 
 # The search spans this many decades of the cost ratio either side of its centre.
@@ -444,27 +443,10 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         float
             1 for no error, 0 for a constant decision.
         """
-        decided = self.predict(X)
-        return float(
-            balanced_accuracy_score(y, decided, sample_weight=sample_weight, adjusted=True)
-        )
+        options = {"sample_weight": sample_weight, "adjusted": True}
+        return float(balanced_accuracy_score(y, self.predict(X), **options))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fitted classifier to a model file, which `costboost.load` reads.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, usually with the ending ``.costboost``.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        from costboost.files import save
-
-        return save(self, path)
+    save = CostSensitiveClassifier.save
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
