@@ -242,6 +242,9 @@ def test_errors_and_nan_of_the_estimator_are_named(how, message):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
     with pytest.raises(ValueError, match=message):
         MinCostClassifier(Failing(how)).fit(X, y)
+    words = "LogisticRegression of MinCostClassifier cannot take these rows.*could not convert"
+    with pytest.raises(ValueError, match=words):
+        MinCostClassifier(LogisticRegression()).fit(X.astype(str).astype(object) + "a", y)
 
 
 @pytest.mark.parametrize("kind", [MinCostClassifier, AdaMECClassifier])
