@@ -513,11 +513,9 @@ class Columns:
             if name not in seen:
                 raise unknown_column(name, map(str, seen), "the 'columns' parameter", "X")
             if kind not in (*KINDS, "ignore", *DATES):
-                raise ColumnError(
-                    f"The 'columns' parameter must say of {name!r} one of {(*KINDS, 'ignore')}, or "
-                    f"how its dates are written, one of {DATES}; got {kind!r}.",
-                    name,
-                )
+                rule = f"must say of {name!r} one of {(*KINDS, 'ignore')}, or how its dates are"
+                message = f"The 'columns' parameter {rule} written, one of {DATES}; got {kind!r}."
+                raise ColumnError(message, name)
         others = {target: "the target: it has the name of y", **(left_out or {})}
         found = []
         for name, one in seen.items():
@@ -636,10 +634,8 @@ class Columns:
         near = nearest(name, (other for other in names if other not in known))
         hint = f" Is it {near[0]!r}?" if near else ""
         shown = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
-        message = (
-            f"{where} lacks the column {name!r}, which the model needs.{hint} It has: {shown}."
-        )
-        return ColumnError(f"{message} Rename or add the column.", name)
+        message = f"{where} lacks the column {name!r}, which the model needs.{hint}"
+        return ColumnError(f"{message} It has: {shown}. Rename or add the column.", name)
 
     def example(self) -> Any:
         """A row that the model can decide: zeros, first categories, some day."""
@@ -754,9 +750,7 @@ class TypedRows:
             if column.kind == "number" and np.isinf(values).any():
                 row = int(np.isinf(values).argmax())
                 place = f"{self.where}, column {column.name!r}, row {self.first + row}"
-                problem = (
-                    f"Input X contains infinity: {place}. Correct the value, or leave it empty."
-                )
+                problem = f"Input X contains infinity: {place}. Correct it, or leave it empty."
                 raise ColumnError(problem, column.name, row)
             parts = _parts(values) if column.parts else {"": values}
             for part in column.parts or ("",):

@@ -163,10 +163,9 @@ class Source:
         for path, other in zip(self.paths, names, strict=True):
             odd = sorted(set(names[0]) ^ set(other))
             if odd:
-                raise TableError(
-                    f"{self.paths[0]} and {path} differ in the columns "
-                    f"{', '.join(map(repr, odd[:8]))}. Files that are read together must not."
-                )
+                shown = ", ".join(map(repr, odd[:8]))
+                what = f"{self.paths[0]} and {path} differ in the columns {shown}"
+                raise TableError(f"{what}. Files that are read together must not.")
         return pl.concat([part.select(names[0]) for part in parts], how="vertical_relaxed")
 
     def columns(self) -> list[str]:
@@ -218,10 +217,8 @@ def reading(name: str) -> Iterator[None]:
         raise TableError(f"{name} is empty. Is it the right file?") from error
     except pl.exceptions.PolarsError as error:
         first = str(error).strip().splitlines()[0]
-        raise TableError(
-            f"{name} cannot be read as a table: {first}. Check the file, or say how it is written "
-            "with --delimiter and --encoding."
-        ) from error
+        remedy = "Check the file, or say how it is written with --delimiter and --encoding."
+        raise TableError(f"{name} cannot be read as a table: {first}. {remedy}") from error
 
 
 def open_source(
@@ -474,10 +471,11 @@ def writer(
             try:
                 file.write(encoder.encode(lines))
             except UnicodeEncodeError as error:
-                raise TableError(
-                    f"{lines[error.start]!r} cannot be written in {error.encoding}, the encoding "
-                    "of the rows that were read. Name an output that ends with .parquet or .jsonl."
-                ) from error
+                what = f"{lines[error.start]!r} cannot be written in {error.encoding}"
+                remedy = (
+                    "the encoding of the input. Name an output that ends with .parquet or .jsonl."
+                )
+                raise TableError(f"{what}, {remedy}") from error
         elif kind == "jsonl":
             frame.write_ndjson(file)
         else:

@@ -199,13 +199,11 @@ class Expression:
             missing = wrong & _is_missing(column)
             if missing[row]:
                 word = name if name.isidentifier() else f"`{name}`"
-                other = repr("none") if is_text else 100
-                problem = (
-                    f"needs the column {name!r}, which is missing on {_rows(missing)} of {place}. "
-                    f"Say what a missing value counts as, coalesce({word}, {other}), or leave "
-                    "those rows out."
-                )
-                return ExpressionError(f"The expression {self.text!r} {problem}", name, row)
+                value = f"coalesce({word}, {repr('none') if is_text else 100})"
+                remedy = f"Say what a missing value counts as, {value}, or leave those rows out."
+                what = f"needs the column {name!r}, which is missing on {_rows(missing)} of {place}"
+                message = f"The expression {self.text!r} {what}. {remedy}"
+                return ExpressionError(message, name, row)
         given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
         return ExpressionError(
             f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"
@@ -219,10 +217,8 @@ class Expression:
         if name not in names:
             shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
             has = f"has {shown}" if names else f"is a {type(X).__name__}; pass a data frame"
-            raise ExpressionError(
-                f"The expression {self.text!r} names the column {name!r}, which X does not have"
-                f"{nearest(name, names)} X {has}."
-            )
+            what = f"The expression {self.text!r} names the column {name!r}, which X does not have"
+            raise ExpressionError(f"{what}{nearest(name, names)} X {has}.")
         raw = open_column(X[name])
         if not is_text:
             return Column(name, "number").values(raw, f"The expression {self.text!r}", first)

@@ -419,10 +419,9 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
     if is_first:
         names[0], *columns = columns
     if not truths:
-        raise ValueError(
-            f"{start} is a frame without an index, so its first column must hold the true class; "
-            f"got {len(frame)} rows and the columns {listed(columns)}. Add that column."
-        )
+        rule = "is a frame without an index, so its first column must hold the true class"
+        given = f"{len(frame)} rows and the columns {listed(columns)}"
+        raise ValueError(f"{start} {rule}; got {given}. Add that column.")
     if columns == list(range(len(columns))) and any(isinstance(x, str) for x in truths):
         raise ValueError(
             f"{start} is a frame whose rows are named {listed(truths)}, but whose columns have no "
@@ -580,10 +579,8 @@ class Reader:
         self, cells: AnyArray, truths: Sequence[Any], columns: Sequence[Any]
     ) -> tuple[AnyArray, AnyArray]:
         """The cells of a labelled matrix in the order of the classes, and the decisions."""
-        decisions, rows, places = arranged(
-            truths, columns, self.classes, self.start, self.as_classes
-        )
-        return self._in_known_order(cells[..., rows, :][..., places], decisions)
+        names, rows, places = arranged(truths, columns, self.classes, self.start, self.as_classes)
+        return self._in_known_order(cells[..., rows, :][..., places], names)
 
     def _in_known_order(self, cells: AnyArray, decisions: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Columns in the order of decisions that are known from a fit."""
@@ -634,9 +631,7 @@ class Reader:
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
         known = self.classes.tolist()
         if len(known) != 2:
-            rule = (
-                f"may use the keys 'fn' and 'fp' for two classes only, and there are {len(known)}"
-            )
+            rule = f"may use 'fn' and 'fp' for two classes only, and there are {len(known)}"
             remedy = "Write {(truth, decision): cost} or a matrix."
             raise self.error(f"{rule}: {listed(known)}. {remedy}")
         missing = [key for key in ("fn", "fp") if key not in mapping]
@@ -676,10 +671,9 @@ class Reader:
         place = f"for deciding {decision!r} when the truth is {truth!r}"
         if isinstance(cell, str):
             if is_number(cell):
-                raise TypeError(
-                    f"{self.start} must hold numbers or expressions over columns, got the text "
-                    f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."
-                )
+                what = f"must hold numbers or expressions, got the text {cell!r} {place}"
+                remedy = f"Write the number without quotes: {cell.strip()}."
+                raise TypeError(f"{self.start} {what}. {remedy}")
             if self.X is None:
                 what = f"has the expression {cell!r} {place}, and the columns of X are unknown here"
                 raise self.error(f"{what}. Pass X=, or the prices as an array.")
@@ -712,10 +706,9 @@ class Reader:
                 "costboost.costs.per_row, or a frame with the columns 'fn' and 'fp'."
             )
         if is_matrix and len(shape) == 2 and len(codes) == k:
-            raise self.error(
-                f"of shape {shape} may be one matrix or the prices of {k} rows. Pass a matrix as "
-                f"cost_matrix=, prices as one matrix per row, shape ({k}, {k}, {d})."
-            )
+            what = f"of shape {shape} may be one matrix or the prices of {k} rows"
+            remedy = f"Pass a matrix as cost_matrix=, prices with shape ({k}, {k}, {d})."
+            raise self.error(f"{what}. {remedy}")
         return not is_matrix
 
     def prices(self, costs: Any, codes: Ints) -> tuple[Floats, AnyArray]:
@@ -733,9 +726,8 @@ class Reader:
             k, d = len(classes), len(decisions)
             raise self.error(
                 f"must have shape ({n}, {k}, {d}), a matrix per row; ({n}, {d}), the price of each "
-                f"decision per row; ({n},), the price of an error per row; or ({k}, {d}), one "
-                f"matrix; got {array.shape}. Take the costs from the same rows as X; name other "
-                "decisions by the columns of a frame."
+                f"decision; ({n},), the price of an error; or ({k}, {d}), one matrix; got "
+                f"{array.shape}. Take costs from the rows of X; name other decisions by a frame."
             )
         self._check_finite(array, decisions)
         if not is_error:

@@ -164,11 +164,9 @@ def arranged(
     if are_classes and (as_classes or not extra):
         return classes, rows, [column_codes.index(i) for i in range(len(known))]
     if as_classes:
-        raise ValueError(
-            f"{start} has the decisions {listed(labels)}, and this algorithm decides only for the "
-            f"classes {listed(known)}. Use CostBoostClassifier, MinCostClassifier or "
-            "LpCSBClassifier, which take any decisions."
-        )
+        what = f"has the decisions {listed(labels)}, and this algorithm decides only for the"
+        remedy = "Use CostBoostClassifier, MinCostClassifier or LpCSBClassifier."
+        raise ValueError(f"{start} {what} classes {listed(known)}. {remedy}")
     if len(labels) < 2:
         raise ValueError(f"{start} must have two decisions or more, got {listed(labels)}.")
     places = list(range(len(labels)))

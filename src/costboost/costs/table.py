@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import in_range, usual_exponent
+from costboost._utils import in_range, invalid, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import checked_codes, label_array, listed
 from costboost.costs.uncertain import scenarios
@@ -476,10 +476,8 @@ class Costs:
         rows = len(self._table) if self.is_per_row else None
         if p.ndim != 2 or p.shape[1] != k or rows not in (None, len(p)):
             n = "n" if rows is None else rows
-            raise ValueError(
-                f"The 'proba' parameter of Costs must have shape ({n}, {k}), a column per class in "
-                f"the order {listed(self.classes.tolist())}; got {p.shape}."
-            )
+            order = f"a column per class in the order {listed(self.classes.tolist())}"
+            raise invalid("proba", "Costs", f"must have shape ({n}, {k}), {order}; got {p.shape}.")
         return expected_costs(p, self.matrix)
 
     def decide(self, proba: ArrayLike) -> Ints:

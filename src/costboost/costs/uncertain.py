@@ -125,9 +125,8 @@ def interval(low: ArrayLike, high: ArrayLike) -> Interval:
     >>> interval([20, 80], 100).mean
     array([60., 90.])
     """
-    lower, upper = np.broadcast_arrays(
-        _checked(low, "low", "interval"), _checked(high, "high", "interval")
-    )
+    bounds = {"low": low, "high": high}.items()
+    lower, upper = np.broadcast_arrays(*(_checked(x, name, "interval") for name, x in bounds))
     wrong = lower > upper
     if wrong.any():
         given = f"{lower[wrong].flat[0]:g} > {upper[wrong].flat[0]:g}"

@@ -134,10 +134,8 @@ def _classes(labels: set[Any], owner: str) -> list[Any]:
     try:
         return sorted(labels)
     except TypeError as error:
-        raise ValueError(
-            f"{owner} found labels of different types in y_true, y_pred or the costs: "
-            f"{listed(labels)}. Use one type everywhere."
-        ) from error
+        what = f"{owner} found labels of different types in y_true, y_pred or the costs"
+        raise ValueError(f"{what}: {listed(labels)}. Use one type everywhere.") from error
 
 
 # -- Sums of what decisions cost -----------------------------------------------------------------
