@@ -33,19 +33,15 @@ def sliders(case: Case) -> dict[str, Any]:
     """Positions that the sliders can take, and the rows they act on."""
     shown = shown_rows(case)
     disagree = case.operating_point().decided != case.decided
+    # Whole numbers from 0 to all rows, close together near 0.
+    capacities = np.linspace(0.0, 1.0, STEPS + 1) ** 3 * np.ceil(case.weights.sum())
     return {
-        "capacities": capacities(float(case.weights.sum())),
+        "capacities": np.unique(capacities.round()).tolist(),
         "rows": shown.n,
         "packed": packed(shown),
         "error": 0.0 if shown is case else sampling_error(case, shown),
         "disagree": float(case.weights[disagree].sum()),
     }
-
-
-def capacities(total: float) -> list[float]:
-    """Whole numbers from 0 to all rows, close together near 0."""
-    places = (np.linspace(0.0, 1.0, STEPS + 1) ** 3 * int(np.ceil(total))).round()
-    return [float(place) for place in np.unique(places)]
 
 
 # -- the rows that the page embeds, all or a sample ------------------------------------------------
