@@ -6,6 +6,7 @@ Needs the extra ``serve``: ``pip install "costboost[serve]"``.
 from __future__ import annotations
 
 import ipaddress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,9 +78,6 @@ class Settings:
 
 def is_loopback(host: str) -> bool:
     """Whether an address is reachable from this machine alone."""
-    if host == "localhost":
-        return True
-    try:
+    with suppress(ValueError):  # a name
         return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"
