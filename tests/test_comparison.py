@@ -181,12 +181,13 @@ def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkey
     data, path = {"one": rows(n=90), "two": rows(n=90, seed=1)}, tmp_path / "kept.jsonl"
     options = {"costs": COSTS, "splits": 2, "results": path}
     whole = compare(FAST, data, **options).scores()
-    lines = path.read_bytes()
-    path.write_bytes(lines[:-40])
-    calls, real = [], comparison.decide
+    lines, calls, real = path.read_bytes(), [], comparison.decide
     monkeypatch.setattr(comparison, "decide", lambda *a: (calls.append(a), real(*a))[1])
-    pd.testing.assert_frame_equal(compare(FAST, data, **options).scores(), whole)
-    assert len(calls) == 1
+    for part, todo in ((b"", 8), (lines[:3], 8), (lines[:-40], 1)):  # also cut within a line
+        path.write_bytes(part)
+        calls.clear()
+        pd.testing.assert_frame_equal(compare(FAST, data, **options).scores(), whole)
+        assert len(calls) == todo
     compare({**FAST, "more": GaussianNB(var_smoothing=1e-3)}, data, **options)
     assert len(calls) == 1 + 4
     other = {**FAST, "naive": GaussianNB(var_smoothing=1)}

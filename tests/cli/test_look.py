@@ -17,9 +17,6 @@ def test_explain_adds_up(world):
     assert found["saving"] == pytest.approx(costs[1] - costs[0])
     values = {part["feature"]: part["value"] for part in found["parts"]}
     assert values["amount"] == pd.read_csv(world.train)["amount"][16]
-    text = run("explain", world.model, world.train, "--row", 17, "--top", 3).stdout
-    assert f"Row 17: {found['decision']}." in text
-    assert f"{len(found['parts']) - 3} other features" in text
 
 
 def test_report(world, tmp_path):
@@ -64,11 +61,3 @@ def test_the_model_file_is_an_ordinary_one(world):
     assert "\n  deciding 'yes' when the truth is 'no' costs 5\n" in text
     assert not re.search(r"\d\.\d{7}", text)
     assert load(world.model).cost_matrix == {"fn": "amount+15", "fp": 5.0, "positive": "yes"}
-
-
-def test_data_check(world):
-    text = run("data", "check", world.train, *COSTS).stdout
-    assert "Ready for `costboost fit`" in text
-    assert "deciding 'yes' when the truth is 'no' costs 5" in text
-    found = as_json("data", "check", world.train, "--target", "fraud", code=FOUND)
-    assert found["notes"] == ["No --cost is given: every mistake costs 1."]
