@@ -14,14 +14,8 @@ from costboost.losses.base import cost_pair
 from costboost_papers.vision import HaarFeatures, HaarStump
 from costboost_papers.vision.haar_stump import boost_together
 
-CRITERIA = [
-    Votes(),
-    JointVotes(1.0, 1.0),
-    JointVotes(1.2, 1.0),
-    JointVotes(20.0, 1.0),
-    JointVotes(1000.0, 1.0),
-    JointVotes(1.0, 7.0),
-]
+COSTS = ((1.0, 1.0), (1.2, 1.0), (20.0, 1.0), (1000.0, 1.0), (1.0, 7.0))
+CRITERIA = [Votes(), *(JointVotes(*pair) for pair in COSTS)]
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +47,6 @@ def brute_force(learner, features, aim):
     return best
 
 
-def weights(seed):
-    w = np.random.default_rng(seed).random(120) ** 3
-    return w / w.sum()
-
-
 def test_the_search_equals_brute_force_alone_and_together(windows):
     X, y = windows
     learner = bound(X)
@@ -66,7 +55,8 @@ def test_the_search_equals_brute_force_alone_and_together(windows):
         expected = (features[:, j : j + 1] > learner.edges[j]).sum(axis=1)
         np.testing.assert_array_equal(learner.bins[j], expected)
     assert learner.bins.dtype == np.uint8 and learner.n_edges.max() == 15
-    aims = [Aim(y, weights(seed), CRITERIA[seed % 6]) for seed in range(12)]
+    weights = np.random.default_rng(0).random((12, 120)) ** 3
+    aims = [Aim(y, w / w.sum(), CRITERIA[k % 6]) for k, w in enumerate(weights)]
     for together, aim in zip(learner.fit_many(aims), aims, strict=True):
         rule, outputs = learner.fit(aim, 0)
         assert together.rule == rule
@@ -104,10 +94,9 @@ def test_classifier_on_flat_windows_equals_one_on_the_feature_matrix(windows):
     )
     np.testing.assert_allclose(flat.train_loss_, other.train_loss_, rtol=1e-9)
     np.testing.assert_allclose(flat.estimator_weights_, other.estimator_weights_, rtol=1e-6)
-    staged = list(flat.staged_decision_function(X))
-    np.testing.assert_allclose(staged[-1], flat.decision_function(X))
-    assert flat.feature_importances_.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose([*flat.staged_decision_function(X)][-1], flat.decision_function(X))
     assert flat.feature_importances_.shape == (64,)
+    assert flat.feature_importances_.sum() == pytest.approx(1.0)
 
 
 def test_windows_without_contrast_give_a_constant_rule():

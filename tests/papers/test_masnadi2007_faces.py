@@ -14,23 +14,18 @@ from data import rows_of_tasks
 ITEM = faces.Figure4()
 
 
-def test_costs_by_hand():
-    truth, scores = [1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1]
-    found = [faces.cost_at(truth, scores, 10, t) for t in (0.0, 0.15, 0.3, 0.7, 1.0)]
-    assert found == [2.0, 1.0, 11.0, 10.0, 20.0]
-    for table, least in (([scores], 1.0), ([scores, truth], 0.0), ([[0.0] * 4], 2.0)):
-        assert faces.least_costs(truth, table, [10])[0] == least
-
-
 def test_least_and_honest_costs():
     """The least equals a search over all thresholds; the honest one is not below it."""
+    found = [
+        faces.cost_at([1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1], 10, t) for t in (0.0, 0.15, 0.3, 0.7, 1.0)
+    ]
+    assert found == [2.0, 1.0, 11.0, 10.0, 20.0]
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 60)
     table = np.round(truth + rng.normal(size=(5, 60)), 1)  # with ties
-    alarm = truth.sum() / (truth == 0).sum()
     for f, value in zip((10, 50), faces.least_costs(truth, table, [10, 50]), strict=True):
         slow = min(
-            alarm * ((scores >= t) & (truth == 0)).sum() + f * ((scores < t) & (truth == 1)).sum()
+            faces.cost_at(truth, scores, f, t)
             for scores in table
             for t in [-np.inf, *np.unique(scores), np.inf]
         )

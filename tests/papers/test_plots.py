@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import matplotlib.text
 import numpy as np
 import pytest
@@ -26,27 +28,21 @@ def closed_figures():
     plt.close("all")
 
 
-def zero_points(contours):
-    return np.concatenate([path.vertices for path in contours.get_paths()])
-
-
-class Linear:
-    """Decides by x0 + 2 x1 - 1."""
-
-    def decision_function(self, X):
-        return X[:, 0] + 2 * X[:, 1] - 1
-
-
 def test_boundaries_are_the_zero_lines_of_scores_or_decisions():
     X, y = make_gaussians_2d(300, random_state=0)
     prices = {"fn": 5, "fp": 1}
     known = MinCostClassifier(LogisticRegression(), prices, calibration=None).fit(X, y)
-    ax = boundaries_of({"Linear": Linear(), "MinCost": known}, X, y, log_odds)
-    *points, bayes, linear, decided = ax.collections
+    linear = SimpleNamespace(decision_function=lambda X: X @ [1, 2] - 1)
+    ax = boundaries_of({"linear": linear, "known": known}, X, y, log_odds)
+    *points, bayes, scored, decided = ax.collections
     assert sum(len(part.get_offsets()) for part in points) == len(X)
-    np.testing.assert_allclose(log_odds(zero_points(bayes)), 0.0, atol=0.02)
-    np.testing.assert_allclose(zero_points(linear) @ [1, 2], 1.0, atol=1e-9)
-    chance = known.predict_proba(zero_points(decided))[:, 1]
+    bayes, scored, decided = (
+        np.concatenate([path.vertices for path in lines.get_paths()])
+        for lines in (bayes, scored, decided)
+    )
+    np.testing.assert_allclose(log_odds(bayes), 0.0, atol=0.02)
+    np.testing.assert_allclose(scored @ [1, 2], 1.0, atol=1e-9)
+    chance = known.predict_proba(decided)[:, 1]
     assert np.abs(chance - 1 / 6).max() < 0.05  # P C1 = (1 - P) C2, not one half
 
 

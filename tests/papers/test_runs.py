@@ -7,23 +7,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from costboost_papers import run
-from costboost_papers.item import Options, Task
-from costboost_papers.pages import (
-    describe_run,
-    markdown_table,
-    read_runs,
-    read_summary,
-    write_pages,
-    write_runs,
-)
-from costboost_papers.protocol import split_seed
+from costboost_papers.item import Options
+from costboost_papers.pages import markdown_table, read_summary, write_pages
 from costboost_papers.run import COLUMNS, Store, failures_path, run_item, source_commit
 from helpers.toy_paper import install
 
@@ -45,15 +36,6 @@ def rows_of(folder, item, mode=FULL):
     """Run an item; its rows but for the seconds, which differ from run to run."""
     run_item(item, mode, folder, n_jobs=1)
     return Store(folder, item, mode).rows().drop(columns="seconds")
-
-
-def test_seed_is_shared_by_algorithms_only():
-    task = Task("p", "i", "d", "one", "s", 1)
-    assert task.seed == replace(task, algorithm="two").seed
-    other = {"paper": "q", "item": "j", "dataset": "e", "setting": "t", "split": 2}
-    seeds = {task.seed, *(replace(task, **{name: value}).seed for name, value in other.items())}
-    assert len(seeds) == 6 and 0 <= min(seeds) < max(seeds) < 2**31
-    assert split_seed(task) == split_seed(replace(task, split=2))
 
 
 # --- runs -------------------------------------------------------------------------------------
@@ -185,22 +167,6 @@ def test_the_commit_is_that_of_the_source(tmp_path, monkeypatch):
         first = source_commit(source.parent)
     monkeypatch.setenv("PATH", "")
     assert source_commit(source.parent) == ""  # no Git
-
-
-def test_rows_and_runs_store_the_commit(item, tmp_path, monkeypatch):
-    commits = iter(["aaa", "bbb-dirty"])
-    monkeypatch.setattr(run, "source_commit", lambda: next(commits))
-    monkeypatch.setenv("TOY_FAILS", "/two/")
-    rows_of(tmp_path, item, QUICK)
-    monkeypatch.delenv("TOY_FAILS")
-    rows_of(tmp_path, item, QUICK)
-    rows = Store(tmp_path, item, QUICK).rows()
-    by_algorithm = rows.groupby("algorithm")["commit"].unique().map(list).to_dict()
-    assert by_algorithm == {"one": ["aaa"], "three": ["aaa"], "two": ["bbb-dirty"]}
-    found = {("toy", "table1"): describe_run(item, item, rows, "quick")}
-    assert found["toy", "table1"].commit == "aaa / bbb-dirty"
-    write_runs(tmp_path, found)
-    assert read_runs(tmp_path) == found
 
 
 # --- pages --------------------------------------------------------------------------------------

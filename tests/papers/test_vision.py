@@ -65,15 +65,12 @@ def mined():
 
 
 def test_features_equal_those_of_scikit_image():
-    X = np.random.default_rng(0).random((4, 7, 9))
+    """All of a window, and some inside a picture, where its own offsets go wrong at the borders."""
+    rng = np.random.default_rng(0)
+    X, picture = rng.random((4, 7, 9)), rng.random((20, 24))
     ours = HaarFeatures(max_features=None, normalize=False).fit_transform(X)
     theirs = [haar_like_feature(integral_image(x), 0, 0, 9, 7) for x in X]
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
-
-
-def test_a_choice_of_features_inside_a_picture():
-    """As scikit-image has them on the window cut out: its own offsets go wrong at the borders."""
-    picture = np.random.default_rng(1).random((20, 24))
     haar = HaarFeatures(max_features=40, normalize=False, random_state=3)
     haar.fit(np.zeros((1, 8, 10)))
     windows = Windows.of_image(picture, (8, 10), step=4)
@@ -82,8 +79,6 @@ def test_a_choice_of_features_inside_a_picture():
         cut = integral_image(picture[top : top + 8, left : left + 10])
         theirs = haar_like_feature(cut, 0, 0, 10, 8, haar.feature_type_, haar.feature_coord_)
         np.testing.assert_allclose(row, theirs, atol=1e-10)
-    with pytest.raises(ValueError, match="shape seen in fit"):
-        haar.transform(picture[None])
 
 
 def test_brightness_and_contrast_do_not_matter_and_flat_windows_have_no_features():
@@ -101,17 +96,12 @@ def test_new_windows_are_told_apart_and_stages_report_their_rates(mined):
     X, y = windows_of(100, 100, 5)
     found = mined.predict(X) == 1
     assert found[y == 1].mean() > 0.85 and found[y == 0].mean() < 0.1
-    detected = false_alarms = 1.0
-    for stage in mined.stages_:
-        detected *= stage.detection_rate
-        false_alarms *= stage.false_alarm_rate
-        assert stage.total_detection_rate == pytest.approx(detected)
-        assert stage.total_false_alarm_rate == pytest.approx(false_alarms)
-        assert stage.detection_rate >= 0.95
-    assert len(mined.report().splitlines()) == len(mined.stages_) + 2
-    assert mined.stop_ in mined.report()
+    rates = np.array([(stage.detection_rate, stage.false_alarm_rate) for stage in mined.stages_])
+    np.testing.assert_allclose(rates.cumprod(axis=0), [stage[-2:] for stage in mined.stages_])
+    assert rates[:, 0].min() >= 0.95
     # 20 of the 80 are set aside, with a copy each: 40 set the thresholds.
     assert mined.stages_[0].n_positives == 2 * 60
+    assert len(mined.report().splitlines()) == len(rates) + 2 and mined.stop_ in mined.report()
 
 
 def test_scores_are_sums_over_the_stages_and_say_how_far_a_window_got():
@@ -120,7 +110,6 @@ def test_scores_are_sums_over_the_stages_and_say_how_far_a_window_got():
     fitted = make(rounds=(1, 1, 2), min_negatives=2, validation=0.25)
     fitted.fit(X, y, pictures=[np.random.default_rng(2).random((50, 60))])
     assert len(fitted.stages_) > 1
-    assert min(stage.detection_rate for stage in fitted.stages_) >= 0.95
     scores, total = fitted.decision_function(X), np.zeros(len(X))
     alive = np.ones(len(X), dtype=bool)
     for k, stage in enumerate(fitted.stages_):
@@ -161,7 +150,7 @@ def test_a_planted_object_is_found(mined):
     rng = np.random.default_rng(3)
     picture = np.kron(rng.random((10, 12)), np.ones((8, 8)))
     planted, truth = paste_windows(picture, objects(5, rng), 1, sizes=(24, 25), random_state=0)
-    (left, top, width, height) = truth[0]
+    left, top, width, height = truth[0]
     detector = SlidingWindowDetector(mined, min_size=20)
     assert not detector.detect(picture)
     (box,) = detector.detect(planted)
@@ -182,21 +171,13 @@ def test_suppression_prefers_agreement():
 # --- images ---------------------------------------------------------------------------------
 
 
-def test_windows_that_come_with_scikit_image(monkeypatch):
+def test_windows_of_scikit_image_and_of_a_file(tmp_path, monkeypatch):
     windows, y = face_windows()
-    assert windows.shape == (200, 25, 25)
-    assert y.tolist() == [1] * 100 + [0] * 100
+    assert windows.shape == (200, 25, 25) and y.tolist() == [1] * 100 + [0] * 100
     assert background_windows(30, shape=(16, 16), random_state=0).shape == (30, 16, 16)
-    monkeypatch.setitem(sys.modules, "skimage.data", None)
-    with pytest.raises(ImportError, match=r"costboost\[experiments\]"):
-        face_windows()
-
-
-def test_windows_of_a_file(tmp_path):
-    rng = np.random.default_rng(0)
     sizes = {"train_faces": 3, "train_nonfaces": 5, "test_faces": 2}
+    path, rng = tmp_path / "set.npz", np.random.default_rng(0)
     stacks = {name: rng.integers(0, 255, (n, 6, 7), np.uint8) for name, n in sizes.items()}
-    path = tmp_path / "set.npz"
     np.savez(path, **stacks)
     windows, y = face_windows(path)
     assert windows.shape == (8, 6, 7) and y.tolist() == [1] * 3 + [0] * 5
@@ -206,21 +187,20 @@ def test_windows_of_a_file(tmp_path):
     np.savez(path, train_faces=np.zeros((2, 4, 4)), train_nonfaces=np.zeros((2, 4, 4)))
     with pytest.raises(ValueError, match="8 bits"):
         face_windows(path)
+    monkeypatch.setitem(sys.modules, "skimage.data", None)
+    with pytest.raises(ImportError, match=r"costboost\[experiments\]"):
+        face_windows()
 
 
-def test_varied_windows_stay_near_the_original():
+def test_varied_windows_stay_near_the_original_and_pasted_ones_apart():
     X = objects(4, np.random.default_rng(0))
     still = varied_windows(X, 2, turn=0, shift=0, zoom=0, blur=0, random_state=0)
     for copy, original in zip(still, np.concatenate([X, X]), strict=True):
         assert np.allclose(copy, original) or np.allclose(copy, original[:, ::-1])
-    varied, again = (varied_windows(X, 3, random_state=1) for _ in range(2))
+    varied = varied_windows(X, 3, random_state=1)
     assert varied.shape == (12, SIZE, SIZE)
-    np.testing.assert_array_equal(varied, again)
     # The band is still dark above bright.
     assert (varied[:, 2:4, 3:7].mean(axis=(1, 2)) < varied[:, 5:8, 3:7].mean(axis=(1, 2))).all()
-
-
-def test_pasted_windows_do_not_overlap():
     white = np.ones((6, 9, 9))
     picture, boxes = paste_windows(np.zeros((80, 90)), white, 4, sizes=(12, 20), random_state=0)
     assert len(boxes) == 4
@@ -235,6 +215,7 @@ def test_bad_arguments_are_named(mined):
         (lambda: make().fit(X, np.zeros(10)), "two classes"),
         (lambda: SlidingWindowDetector(mined, scale_factor=1.0), "scale_factor"),
         (lambda: mined.predict(X[:, 1:]), "shape seen in fit"),
+        (lambda: HaarFeatures(5).fit(X).transform(X[:, 1:]), "shape seen in fit"),
     ):
         with pytest.raises(ValueError, match=words):
             call()
