@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -335,8 +336,9 @@ def _named_errors(estimator: Any, owner: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        # These say what is wrong with the rows, but for words of numpy and pandas about a text.
         says_what = isinstance(error, (MemoryError, ValueError, TypeError))
-        if says_what and "could not convert" not in str(error):  # numpy's words about a text
+        if says_what and not re.search("could not convert|Cannot cast", str(error)):
             raise
         raise ValueError(
             f"The estimator {type(estimator).__name__} of {owner} cannot take these rows: "
