@@ -24,7 +24,6 @@ from costboost_papers.vision import (
     suppress,
     varied_windows,
 )
-from costboost_papers.vision.cascade import PictureMine
 
 SIZE = 10
 
@@ -129,18 +128,6 @@ def test_without_pictures_the_given_negatives_are_used_up():
     counts = [stage.n_negatives for stage in fitted.stages_]
     assert counts[0] == 200 and counts == sorted(counts, reverse=True)
     assert fitted.predict(X)[y == 1].mean() > 0.8
-
-
-def test_mine_draws_only_what_passes():
-    rng = np.random.RandomState(0)
-    mine = PictureMine([rng.random_sample((40, 50)), rng.random_sample((30, 30))], (8, 8))
-    assert mine.n_windows > 33 * 43
-    bright = mine.draw(50, lambda w: w.normalisers()[0] > 0.52, 0.01, rng)
-    assert bright.shape == (50, 8, 8)
-    assert bright.mean(axis=(1, 2)).min() > 0.519
-    looked = []
-    none = mine.draw(5, lambda w: looked.append(len(w)) or np.zeros(len(w), dtype=bool), 0.5, rng)
-    assert none.shape == (0, 8, 8) and sum(looked) > mine.n_windows  # all, before it gave up
 
 
 # --- detector -------------------------------------------------------------------------------
