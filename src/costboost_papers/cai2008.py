@@ -21,7 +21,7 @@ from costboost.algorithms import (
     GradientCSBClassifier,
 )
 from costboost_papers.grading import Conclusion, Kept, Part, paired
-from costboost_papers.item import Item, Mode, Task, alike, cells, mean_and_error
+from costboost_papers.item import Item, Mode, Task, alike, cells, mean_and_error, wide
 from costboost_papers.protocol import binary_data, holdout, quiet
 
 # --- methods -------------------------------------------------------------------------------------
@@ -192,11 +192,10 @@ class Table3(Item):
         nested = [name for name in known if name in NESTED]
         own, chosen = cells(summary, "best f", known, 1), cells(summary, "nested f", nested, 1)
         theirs = cells(self.printed_summary(), "best f", known, 2)
-        places = summary[["dataset", "setting"]].drop_duplicates().groupby("dataset")["setting"]
-        lines = []
-        for name in (name for name in DATASETS if name in places.groups):
-            for setting in places.get_group(name):
-                lines.append([name, setting, *own(name, setting), *chosen(name, setting)])
+        places, lines = wide(summary, "best f").index, []
+        for name in (name for name in DATASETS if name in places):
+            trees = [tree for place, tree in places if place == name]
+            lines += [[name, tree, *own(name, tree), *chosen(name, tree)] for tree in trees]
             lines.append([name, "paper", *theirs(name, "C4.5"), *([""] * len(nested))])
         extra = [f"{name}, nested" for name in nested]
         return pd.DataFrame(lines, columns=["data set", "tree", *known, *extra])

@@ -223,8 +223,13 @@ class Verdict:
     witness: Witness | None
     tried: int
 
-    def __bool__(self) -> bool:
+    @property
+    def holds(self) -> bool:
+        """Whether no counterexample was found."""
         return self.witness is None
+
+    def __bool__(self) -> bool:
+        return self.holds
 
     def __str__(self) -> str:
         if self.witness is None:

@@ -123,16 +123,20 @@ class Windows:
             out[k] = np.diff(np.diff(table, axis=0), axis=1)
         return out
 
-    def normalisers(self) -> tuple[Floats, Floats]:
-        """Mean of each window's pixels, and what they are multiplied by once it is taken off."""
+    def brightness(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the pixels of each window."""
         i, r0, c0 = self.image, self.tops, self.lefts
         r1, c1 = r0 + self.shape[0], c0 + self.shape[1]
-        means, squares = (
+        mean, square = (
             (table[i, r1, c1] - table[i, r0, c1] - table[i, r1, c0] + table[i, r0, c0])
             / (self.shape[0] * self.shape[1])
             for table in (self.sums, self.squares)
         )
-        deviations = np.sqrt(np.maximum(squares - means**2, 0.0))
+        return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+
+    def normalisers(self) -> tuple[Floats, Floats]:
+        """What is taken off each window's pixels, and what they are then multiplied by."""
+        means, deviations = self.brightness()
         flat = deviations <= FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
         return means, np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviations))
 
