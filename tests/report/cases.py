@@ -7,29 +7,24 @@ import numpy as np
 from costboost.report import make_case
 
 
-def probabilities(rng, n, k):
-    p = rng.dirichlet(np.full(k, 0.6), size=n)
-    return p / p.sum(axis=1, keepdims=True)
-
-
-def truth(rng, proba):
-    return (rng.uniform(size=len(proba))[:, None] > proba.cumsum(axis=1)[:, :-1]).sum(axis=1)
+def drawn(rng, n, k, decimals=15):
+    """Probabilities that sum to 1, and a truth drawn from them."""
+    p = rng.dirichlet(np.full(k, 0.6), size=n).round(decimals)
+    p[:, -1] = 1.0 - p[:, :-1].sum(axis=1)
+    return p, (rng.uniform(size=n)[:, None] > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
 def two_classes(n=300, seed=0, per_row=True, weights=False, **more):
     """Frauds with amounts; acting costs 5 whatever the truth."""
     rng = np.random.default_rng(seed)
-    p = probabilities(rng, n, 2)
-    if not per_row:
-        p = p.round(2)  # some risks are thresholds
-    p[:, 1] = 1.0 - p[:, 0]
+    p, truth = drawn(rng, n, 2, 15 if per_row else 2)  # by two decimals some risks are thresholds
     amount = np.round(rng.lognormal(3.0, 1.0, n), 2)
     labels = np.array(["fraud", "ok"])
     costs = np.zeros((n, 2, 2))
     costs[:, 0, 0] = costs[:, 1, 0] = 5.0
     costs[:, 0, 1] = amount
     return make_case(
-        labels[truth(rng, p)],
+        labels[truth],
         p,
         classes=labels,
         costs=costs if per_row else [[5.0, 30.0], [5.0, 0.0]],
@@ -41,19 +36,18 @@ def two_classes(n=300, seed=0, per_row=True, weights=False, **more):
 
 def many_classes(n=200, k=4, d=4, seed=1, per_row=False, **more):
     rng = np.random.default_rng(seed)
-    p = probabilities(rng, n, k)
+    p, truth = drawn(rng, n, k)
     costs = rng.uniform(1, 9, size=(n, k, d) if per_row else (k, d)).round(2)
     for j in range(min(k, d)):
         costs[..., j, j] = 0.0
-    return make_case(
-        truth(rng, p), p, classes=np.arange(k), decisions=np.arange(10, 10 + d), costs=costs, **more
-    )
+    labels = {"classes": np.arange(k), "decisions": np.arange(10, 10 + d)}
+    return make_case(truth, p, **labels, costs=costs, **more)
 
 
 def prices_only(n=150, seed=2):
     rng = np.random.default_rng(seed)
-    p = probabilities(rng, n, 2)
-    return make_case(truth(rng, p), p, classes=[0, 1], costs=rng.uniform(-2, 9, (n, 2)).round(2))
+    p, truth = drawn(rng, n, 2)
+    return make_case(truth, p, classes=[0, 1], costs=rng.uniform(-2, 9, (n, 2)).round(2))
 
 
 CASES = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,7 +17,6 @@ from costboost.report.what_if import FACTORS, packed, sampling_error, shown_rows
 from data import rows
 from report.cases import CASES, many_classes, two_classes
 
-LAST = itemgetter(-1)
 MADE = {name: make() for name, make in CASES.items()}
 cases = pytest.mark.parametrize("case", MADE.values(), ids=list(MADE))
 
@@ -30,7 +27,8 @@ def reports():
 
 
 def paid(case, decided, factors=1.0):
-    """Total cost of decisions, their costs multiplied."""
+    """Total cost of decisions, or of one for all rows, their costs multiplied."""
+    decided = np.broadcast_to(decided, case.n)
     return (case.by_cell(case.spent(decided), decided) * factors).sum()
 
 
@@ -66,9 +64,11 @@ def test_days_are_the_draws_if_there_are_enough():
     case = two_classes(n, time=time, weights=True)
     head = headline(case)
     assert (head.unit, len(head.days)) == ("day", 30)
-    spent, model = case.spent(case.decided), head.daily["The model"]
-    assert model == pytest.approx([spent[20 * d : 20 * d + 20].sum() for d in range(30)])
-    assert model.sum() == pytest.approx(head.rule("model").cost.value)
+    by_day = case.spent(case.decided).reshape(30, 20).sum(axis=1)
+    assert head.daily["The model"] == pytest.approx(by_day)
+    assert by_day.sum() == pytest.approx(head.rule("model").cost.value)
+    half = 2.045230 * by_day.std(ddof=1) * np.sqrt(30)  # Student's, of 29 degrees
+    assert head.rule("model").cost.high - by_day.sum() == pytest.approx(half)
     assert headline(two_classes(n, time=np.full(n, "2026-03-01"))).unit == "row"
 
 
@@ -88,8 +88,7 @@ def test_rivals_decide_by_the_same_costs():
 def by_loops(case, factors, capacity, limited):
     """The definition of an operating point, row by row."""
     n, k, d = case.n, case.k, case.d
-    matrix = np.broadcast_to(case.matrix, (n, k, d))
-    expected, decided = [], []
+    matrix, decided, found, used = np.broadcast_to(case.matrix, (n, k, d)), [], [], 0.0
     for i in range(n):
         row = [
             sum(factors[j, e] * (case.proba[i, j] * matrix[i, j, e]) for j in range(k))
@@ -97,18 +96,13 @@ def by_loops(case, factors, capacity, limited):
         ]
         order = range(d) if d > 2 else (1, 0)  # of two decisions that tie, the second
         decided.append(min(order, key=row.__getitem__))
-        expected.append(row)
-    if capacity is not None:
-        found, used = [], 0.0
-        for i in range(n):
-            if decided[i] == limited:
-                others = [e for e in range(d) if e != limited]
-                other = min(others, key=expected[i].__getitem__)
-                found.append((expected[i][limited] - expected[i][other], i, other))
-        for _, i, other in sorted(found):
-            used += case.weights[i]
-            if used > capacity:
-                decided[i] = other
+        if decided[i] == limited:
+            other = min((e for e in range(d) if e != limited), key=row.__getitem__)
+            found.append((row[limited] - row[other], i, other))
+    for _, i, other in sorted(found) if capacity is not None else ():
+        used += case.weights[i]
+        if used > capacity:
+            decided[i] = other
     return decided
 
 
@@ -118,20 +112,12 @@ def test_operating_point_is_its_definition(case):
     rng = np.random.default_rng(0)
     for _ in range(12):
         values = rng.choice(FACTORS, len(case.levers))
-        at = (
-            float(rng.integers(case.n)) if rng.uniform() < 0.6 else None,
-            int(rng.integers(case.d)),
-        )
-        point, decided = (
-            case.operating_point(values, *at),
-            by_loops(case, case.factors(values), *at),
-        )
+        capacity = float(rng.integers(case.n)) if rng.uniform() < 0.6 else None
+        at, factors = (capacity, int(rng.integers(case.d))), case.factors(values)
+        point, decided = case.operating_point(values, *at), by_loops(case, factors, *at)
         assert point.decided.tolist() == decided
-        cost = sum(
-            case.weights[i] * case.factors(values)[case.codes[i], e] * case.prices[i, e]
-            for i, e in enumerate(decided)
-        )
-        assert point.cost == pytest.approx(cost, rel=1e-12, abs=1e-9)
+        each = case.prices[np.arange(case.n), decided] * factors[case.codes, decided]
+        assert point.cost == pytest.approx(each @ case.weights, rel=1e-12, abs=1e-9)
         assert point.counts == pytest.approx(np.bincount(decided, case.weights, minlength=case.d))
 
 
@@ -156,7 +142,7 @@ def test_curves_are_what_the_decisions_cost(case, reports):
         for t, cost in pairs[::17]:
             assert float(number(t)) == t  # what is shown can be tried
             assert paid(case, np.where(risk >= t, act, case.idle)) == pytest.approx(cost)
-        assert curve["best"] == min(pairs, key=LAST)
+        assert curve["best"] == min(pairs, key=lambda pair: pair[1])
     for curve in report.capacities:
         limited = curve["decision"]
         assert curve["wanted"] == pytest.approx(case.operating_point().counts[limited])
@@ -169,8 +155,7 @@ def test_curves_are_what_the_decisions_cost(case, reports):
 @cases
 def test_calibration_counts_every_row_once(case, reports):
     curve = reports[id(case)].calibration
-    p = case.proba.max(axis=1)
-    hit = case.proba.argmax(axis=1) == case.codes
+    p, hit = case.proba.max(axis=1), case.proba.argmax(axis=1) == case.codes
     if len(case.risky):
         p, hit = case.proba[:, case.risky].sum(axis=1), np.isin(case.codes, case.risky)
     for key, wanted in {"observed": hit, "predicted": p}.items():
@@ -179,29 +164,24 @@ def test_calibration_counts_every_row_once(case, reports):
     assert ((curve["low"] <= curve["observed"]) & (curve["observed"] <= curve["high"])).all()
 
 
-def any_lever(case):
-    return np.any(list(case.levers.values()), axis=0)
-
-
 @cases
 def test_the_model_pays_between_the_break_even_factors(case, reports):
     found = reports[id(case)].break_even
     assert (found is None) == (case.costs.matrix is None)
-    for place, name in enumerate(case.levers):
-        if found is None or name not in found:
-            continue
-        low, high = found[name]
+    if found is None:
+        return
+    for lever, name in zip(np.eye(len(case.levers)), case.levers, strict=True):
+        low, high = found.get(name, (0.0, 0.0))
         for factor in (0.5 * low, 2 * low, (low + min(high, 1e3)) / 2, 0.5 * high, 2 * high):
-            values = np.where(np.arange(len(case.levers)) == place, factor, 1.0)
-            factors = case.factors(values)
-            cost = paid(case, case.decided, factors)
-            constants = [paid(case, np.full(case.n, e), factors) for e in range(case.d)]
-            if np.isfinite(factor) and factor > 0:
-                assert (cost <= min(constants) + 1e-6) == (low <= factor <= high), factor
-    if found is not None:
-        stakes = case.average * np.bincount(case.codes, case.weights, case.k)[:, None]
-        kinds = {case.mistake(j, e): stakes[j, e] for j, e in np.argwhere(any_lever(case))}
-        assert list(found) == sorted(kinds, key=kinds.get, reverse=True)[:6]
+            if 0 < factor < np.inf:
+                factors = case.factors(1.0 + lever * (factor - 1.0))
+                constant = min(paid(case, e, factors) for e in range(case.d))
+                pays = paid(case, case.decided, factors) <= constant + 1e-6
+                assert pays == (low <= factor <= high), factor
+    stakes = case.average * np.bincount(case.codes, case.weights, case.k)[:, None]
+    cells = np.argwhere(np.any(list(case.levers.values()), axis=0))
+    kinds = {case.mistake(j, e): stakes[j, e] for j, e in cells}
+    assert list(found) == sorted(kinds, key=kinds.get, reverse=True)[:6]
 
 
 @cases
@@ -215,28 +195,20 @@ def test_packed_rows_keep_every_bit(case):
         return np.frombuffer(content, spec["type"], spec["length"], spec["at"])
 
     assert (read(header["truth"]) == case.codes).all()
+    assert (read(header["weights"]) == case.weights).all()
     assert (np.column_stack([read(spec) for spec in header["proba"]]) == case.proba).all()
     for (j, e), _ in np.ndenumerate(case.average):
         assert (read(header["costs"][j][e]) == case.matrix[..., j, e]).all()
-    assert (read(header["weights"]) == case.weights).all()
     assert (header["prices"] is None) == (case.costs.matrix is not None)
     for spec, price in zip(header["prices"] or (), case.prices.T, strict=False):
         assert (read(spec) == price).all()
 
 
-def one_heavy_row():
-    case = two_classes(30_000)
-    case.weights[0] = 20_000.0
-    return case
-
-
-@pytest.mark.parametrize(
-    "make",
-    [lambda: two_classes(30_000, weights=True), lambda: many_classes(30_000), one_heavy_row],
-    ids=["costs of rows", "four classes", "one heavy row"],
-)
-def test_a_sample_stands_for_all_rows(make, monkeypatch):
-    case = make()
+@pytest.mark.parametrize("name", ["costs of rows", "four classes", "one heavy row"])
+def test_a_sample_stands_for_all_rows(name, monkeypatch):
+    case = many_classes(30_000) if name == "four classes" else two_classes(30_000, weights=True)
+    if name == "one heavy row":
+        case.weights[0] = 20_000.0
     assert shown_rows(case) is case
     errors = []
     for most in (300, 3_000):
@@ -257,9 +229,8 @@ def test_a_sample_stands_for_all_rows(make, monkeypatch):
 
 @cases
 def test_mistakes_and_outcomes(case, reports):
-    avoidable = case.weights * (
-        case.prices[np.arange(case.n), case.decided] - case.prices.min(axis=1)
-    )
+    own = case.prices[np.arange(case.n), case.decided]
+    avoidable = case.weights * (own - case.prices.min(axis=1))
     found = mistakes(case, most=10)
     assert [one["avoidable"] for one in found] == pytest.approx(np.sort(avoidable)[::-1][:10])
     for one in found:
@@ -274,9 +245,9 @@ def test_mistakes_and_outcomes(case, reports):
     assert cells["paid"][0, 1] == pytest.approx((case.prices[:, 1] * case.weights)[inside].sum())
 
 
-def test_reasons_are_the_largest_parts():
-    rng = np.random.default_rng(0)
-    parts, asked = rng.normal(size=(300, 5)), []
+def test_reasons_are_the_largest_parts_and_features_their_mean_sizes():
+    rng, asked = np.random.default_rng(0), []
+    parts = rng.normal(size=(300, 5)) * [1.0, 1.0, 5.0, 1.0, 0.1]
     values = {f"f{j}": rng.normal(size=300) for j in range(5)}
 
     def explain(rows):
@@ -284,12 +255,16 @@ def test_reasons_are_the_largest_parts():
         return parts[rows]
 
     for source in (parts, explain):
-        for one in mistakes(two_classes(explain=source, features=values), most=5):
+        case = two_classes(explain=source, features=values)
+        for one in mistakes(case, most=5):
             i = int(one["row"])
             best = np.argsort(-np.abs(parts[i]))[:3]
             names, _, money = zip(*one["reasons"], strict=True)
             assert (names, money) == (tuple(f"f{j}" for j in best), tuple(parts[i, best]))
     assert asked == [5]  # only the rows shown
+    found, means = report_data(case).features, np.abs(parts).mean(axis=0)
+    assert found["names"] == [f"f{j}" for j in np.argsort(-means)]
+    assert found["money"] == pytest.approx(np.sort(means)[::-1])
 
 
 def test_groups_add_up():
@@ -304,23 +279,12 @@ def test_groups_add_up():
     parts = report_data(case).segments
     sizes = {name: len(groups["labels"]) for name, groups in parts.items()}
     assert sizes == {"word": 12, "number": 10, "few": 3, "gaps": 11}
-    assert parts["word"]["labels"][-1] == "8 others"
+    assert [parts[name]["labels"][-1] for name in ("word", "gaps")] == ["8 others", "missing"]
     assert (np.diff(parts["word"]["model"][:-1]) <= 0).all()  # the costliest first
-    assert parts["gaps"]["labels"][-1] == "missing"
     wanted = {"rows": case.weights.sum(), "model": paid(case, case.decided)}
-    wanted["constant"] = paid(case, np.full(n, case.constant))
+    wanted["constant"] = paid(case, case.constant)
     for groups in parts.values():
         assert {key: groups[key].sum() for key in wanted} == pytest.approx(wanted)
-
-
-def test_features_by_money():
-    rng, n = np.random.default_rng(0), 300
-    parts = rng.normal(size=(n, 3)) * [1.0, 5.0, 0.0]
-    values = {"a": rng.normal(size=n), "b": rng.choice(["x", "y"], n), "c": np.zeros(n)}
-    case = two_classes(n, explain=parts, features=values)
-    found = report_data(case).features
-    assert found["names"] == ["b", "a", "c"]
-    assert found["money"] == pytest.approx(np.abs(parts).mean(axis=0)[[1, 0, 2]])
 
 
 # -- laws, and what make_case refuses -----------------------------------------------------------
@@ -329,25 +293,18 @@ def test_features_by_money():
 def test_weight_two_is_the_row_twice():
     once = two_classes(200, weights=True)
     places = np.repeat(np.arange(200), once.weights.astype(int))
-    names, costs = np.array(once.classes), once.matrix[places]
-    more = {"classes": names, "costs": costs, "nothing": "ok"}
-    a, b = (
-        report_data(one)
-        for one in (once, make_case(names[once.codes[places]], once.proba[places], **more))
-    )
+    names = np.array(once.classes)
+    more = {"classes": names, "costs": once.matrix[places], "nothing": "ok"}
+    twice = make_case(names[once.codes[places]], once.proba[places], **more)
+    mean = twice.matrix[twice.codes == 0, 0, 1].mean()  # over the rows of that truth
+    assert once.average[0, 1] == pytest.approx(mean)
+    a, b = report_data(once), report_data(twice)
     assert a.outcomes["paid"] == pytest.approx(b.outcomes["paid"])
     assert a.thresholds["best"] == pytest.approx(b.thresholds["best"])
     for x, y in zip(a.headline.rules, b.headline.rules, strict=True):
-        assert x.cost.value == pytest.approx(y.cost.value)
+        assert [*x.cost, *x.saving] == pytest.approx([*y.cost, *y.saving])
     for name, span in a.break_even.items():
         assert span == pytest.approx(b.break_even[name])
-
-
-def test_average_costs_are_over_the_rows_of_that_truth():
-    case = two_classes(weights=True)
-    own = case.codes == 0
-    mean = np.average(case.matrix[own, 0, 1], weights=case.weights[own])
-    assert case.average[0, 1] == pytest.approx(mean)
 
 
 def test_rows_of_any_library():
@@ -355,13 +312,11 @@ def test_rows_of_any_library():
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = CostBoostClassifier({"fn": 5, "fp": 1}, effort="fast", random_state=0)
     model.fit(frame, y)
-    found = [
-        model.report_data(one, y, segments=["a"])
-        for one in (frame, pl.from_pandas(frame), pl.from_pandas(frame).to_arrow())
-    ]
-    for one in found[1:]:
-        assert one.mistakes == found[0].mistakes
-        assert one.features["money"].tolist() == found[0].features["money"].tolist()
+    tables = frame, pl.from_pandas(frame), pl.from_pandas(frame).to_arrow()
+    first, *others = (model.report_data(one, y, segments=["a"]) for one in tables)
+    for one in others:
+        assert one.mistakes == first.mistakes
+        assert one.features["money"].tolist() == first.features["money"].tolist()
 
 
 P = np.full((4, 2), 0.5)
@@ -374,7 +329,6 @@ WRONG = [
     ({"classes": [0, 2]}, "'y' parameter of make_case must hold only the classes .*got .1"),
     ({"nothing": 7}, "'nothing' parameter"),
     ({"positive": 7}, "'positive' parameter"),
-    ({"sample_weight": [-1, 1, 1, 1]}, "'sample_weight' parameter of make_case must be finite"),
     ({"time": ["x"] * 4}, "'time' parameter of make_case must hold dates"),
     ({"segments": {"a": [1, 2]}}, "must have one element per row"),
     ({"rivals": {"r": P[:2]}}, r"rivals\['r'\]"),
