@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,20 +23,13 @@ from costboost.plots import CapacityDisplay, CostThresholdDisplay, ExplanationDi
 COSTS = {"fn": 5, "fp": 1}
 
 
+X, Y = make_gaussians_2d(300, random_state=0)
+
+
 @pytest.fixture(autouse=True)
 def closed_figures():
     yield
     plt.close("all")
-
-
-@pytest.fixture(scope="module")
-def plane():
-    return make_gaussians_2d(300, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def logit(plane):
-    return CSLogitBoostClassifier(COSTS, n_estimators=10, random_state=0).fit(*plane)
 
 
 # --- cost by threshold ----------------------------------------------------------------------
@@ -49,23 +41,22 @@ def cost_at(shown, threshold):
     return y[np.searchsorted(x, threshold)]
 
 
-def test_cost_by_threshold_of_an_estimator(logit):
-    X, y = make_gaussians_2d(150, random_state=2)
-    shown = CostThresholdDisplay.from_estimator(logit, X, y)
+def test_cost_by_threshold_of_an_estimator():
+    logit = CSLogitBoostClassifier(COSTS, n_estimators=10, random_state=0).fit(X, Y)
+    shown = CostThresholdDisplay.from_estimator(logit, X, Y)
     score = logit.decision_function(X)
     for threshold in (-0.3, 0.0, 0.2, float(np.median(score))):
         decided = np.where(score >= threshold, 1, -1)
-        assert cost_at(shown, threshold) == pytest.approx(mean_cost(y, decided, cost_matrix=COSTS))
-    assert shown.cost_in_use == pytest.approx(mean_cost(y, logit.predict(X), cost_matrix=COSTS))
+        assert cost_at(shown, threshold) == pytest.approx(mean_cost(Y, decided, cost_matrix=COSTS))
+    assert shown.cost_in_use == pytest.approx(mean_cost(Y, logit.predict(X), cost_matrix=COSTS))
     assert set(shown.in_use_.get_xdata()) == {0.0}
     assert CostThresholdDisplay([0.0, 1.0, np.inf], [3, 2, 5], in_use=1.0).cost_in_use == 2
     assert shown.best_cost == shown.costs.min() == cost_at(shown, shown.best_threshold)
     assert shown.best_.get_xydata().tolist() == [[shown.best_threshold, shown.best_cost]]
 
 
-def test_cost_by_threshold_of_probabilities(plane):
-    X, y = plane
-    named = np.where(y > 0, "bad", "ok")  # the costly class is not the second one
+def test_cost_by_threshold_of_probabilities():
+    named = np.where(Y > 0, "bad", "ok")  # the costly class is not the second one
     prices = {"fn": 5, "fp": 1, "positive": "bad"}
     clf = LogisticRegression().fit(X, named)
     shown = CostThresholdDisplay.from_estimator(
@@ -77,7 +68,7 @@ def test_cost_by_threshold_of_probabilities(plane):
     assert shown.ax_.get_xlabel() == "threshold on the probability of class ok"
     assert shown.in_use_ is None
     assert set(shown.thresholds[:-1]) <= set(ok)
-    w = np.arange(len(y)) % 3
+    w = np.arange(len(Y)) % 3
     options = {"cost_matrix": prices, "labels": clf.classes_, "positive": "ok"}
     shown = CostThresholdDisplay.from_predictions(named, ok, sample_weight=w, **options)
     assert cost_at(shown, 0.8) == mean_cost(named, decided, cost_matrix=prices, sample_weight=w)
@@ -86,69 +77,61 @@ def test_cost_by_threshold_of_probabilities(plane):
 # --- explanations -------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def explanation():
-    rng = np.random.default_rng(0)
-    phi = rng.normal(size=(40, 7))
-    return explain(
-        phi,
-        [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]],
-        decisions=["accept", "review", "block"],
-        feature_names=list("abcdef"),
-        X=np.round(rng.normal(size=(40, 6)) * 1000, 1),
-    )
+RNG = np.random.default_rng(0)
+FOUND = explain(
+    RNG.normal(size=(40, 7)),
+    [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]],
+    decisions=["accept", "review", "block"],
+    feature_names=list("abcdef"),
+    X=np.round(RNG.normal(size=(40, 6)) * 1000, 1),
+)
 
 
-def test_steps_of_a_row_lead_from_the_base_rate_to_the_saving(explanation):
-    model = SimpleNamespace(explain=lambda X, *, costs: explanation)
+def test_steps_of_a_row_lead_from_the_base_rate_to_the_saving():
+    model = SimpleNamespace(explain=lambda X, *, costs: FOUND)
     shown = ExplanationDisplay.from_estimator(model, None, row=3, max_features=4)
-    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in shown.bars_]
-    assert bars[0] == (0.0, explanation.base[3])
-    for before, after in pairwise(bars[:-1]):
-        assert after[0] == pytest.approx(before[1])
-    assert bars[-2][1] == pytest.approx(explanation.saving[3])
-    assert bars[-1][1] == pytest.approx(explanation.saving[3])
-    assert shown.names_[0] == "base rate"
-    assert shown.names_[-2:] == ["2 other features", "saving"]
-    sizes = [abs(bar[1] - bar[0]) for bar in bars[1:-2]]
-    assert sizes == sorted(sizes, reverse=True)
-    decision, other = explanation.labels[3], explanation.runner_up[3]
-    assert shown.ax_.get_title(loc="left") == f"{decision} rather than {other}"
+    starts, widths = np.transpose([(bar.get_x(), bar.get_width()) for bar in shown.bars_])
+    ends = starts + widths
+    assert starts[1:-1] == pytest.approx(ends[:-2])
+    assert starts[[0, -1]].tolist() == [0.0, 0.0]
+    assert ends[[0, -2, -1]] == pytest.approx([FOUND.base[3], FOUND.saving[3], FOUND.saving[3]])
+    assert (np.diff(np.abs(widths[1:-2])) <= 0).all()
+    assert [shown.names_[i] for i in (0, -2, -1)] == ["base rate", "2 other features", "saving"]
+    assert shown.ax_.get_title(loc="left") == f"{FOUND.labels[3]} rather than {FOUND.runner_up[3]}"
 
 
-def test_texts_lie_inside_the_figure_or_the_axes_given(explanation):
+def test_texts_lie_inside_the_figure_or_the_axes_given():
     for row in (None, 0, 3):
         ax = plt.subplots()[1] if row else None
-        shown = ExplanationDisplay.from_explanation(explanation, row=row, ax=ax)
+        shown = ExplanationDisplay.from_explanation(FOUND, row=row, ax=ax)
         assert ax in (None, shown.ax_)
         shown.figure_.canvas.draw()
         width = shown.figure_.bbox.width
         for text in shown.texts_:
             assert 0 <= text.get_window_extent().x0 < text.get_window_extent().x1 <= width
     with pytest.raises(ValueError, match="must be one of 40 rows, got 40"):
-        ExplanationDisplay.from_explanation(explanation, row=40)
+        ExplanationDisplay.from_explanation(FOUND, row=40)
 
 
 # --- capacity -------------------------------------------------------------------------------
 
 
-def test_capacity_of_an_estimator(plane):
-    X, y = plane
-    model = MinCostClassifier(GaussianNB(), {"fn": 5, "fp": 1}).fit(X, y)
-    shown = CapacityDisplay.from_estimator(model, X, 1, y=y)
+def test_capacity_of_an_estimator():
+    model = MinCostClassifier(GaussianNB(), COSTS).fit(X, Y)
+    shown = CapacityDisplay.from_estimator(model, X, 1, y=Y)
     assert shown.wanted == (model.predict(X) == 1).sum()
     for at in (0, 7, len(shown.capacity) - 1):
         found = model.decide(X, capacity={1: int(shown.capacity[at])})
         assert shown.expected_line_.get_ydata()[at] == pytest.approx(found.expected_cost)
         assert shown.price_line_.get_ydata()[at] == pytest.approx(found.price[1])
-        paid = total_cost(y, found.labels, cost_matrix=COSTS)
+        paid = total_cost(Y, found.labels, cost_matrix=COSTS)
         assert shown.cost_line_.get_ydata()[at] == pytest.approx(paid)
-    told = per_row(fn=np.linspace(1, 9, len(y)), fp=1)
+    told = per_row(fn=np.linspace(1, 9, len(Y)), fp=1)
     assert CapacityDisplay.from_estimator(model, X, 1, costs=told).wanted != shown.wanted
     with pytest.raises(ValueError, match=r"only the decisions .*got \[7\]"):
         CapacityDisplay.from_estimator(model, X, 7)
     with pytest.raises(TypeError, match="Wrap it in MinCostClassifier"):
-        CapacityDisplay.from_estimator(LogisticRegression().fit(X, y), X, 1)
+        CapacityDisplay.from_estimator(LogisticRegression().fit(X, Y), X, 1)
 
 
 # --- matplotlib, documentation --------------------------------------------------------------
