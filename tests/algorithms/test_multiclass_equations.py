@@ -13,11 +13,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost import (
-    AdaBoostM2Classifier,
-    AdaCostM2Classifier,
     AverageCostClassifier,
     CostingClassifier,
-    CSB2M2Classifier,
     DSEClassifier,
     GBSEClassifier,
     LpCSBClassifier,
@@ -32,15 +29,12 @@ from reference import multiclass, normalised, own_files, pnorm
 from reference.votes import Fixed
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
-EXACT = {"rtol": 0, "atol": 1e-12}
 ROUNDS = 6
 CLASSES = (2, 3, 5)
 NORMS = (1, 2, 2.5, 5)
 STEPS = ("harmonic", "bound")
 VOTES = {
-    "AdaBoostM2": AdaBoostM2Classifier,
-    "AdaCostM2": AdaCostM2Classifier,
-    "CSB2M2": CSB2M2Classifier,
+    name: getattr(costboost, f"{name}Classifier") for name in ("AdaBoostM2", "AdaCostM2", "CSB2M2")
 }
 
 # Few rows and rounds: what is predicted does not matter here.
@@ -70,10 +64,6 @@ def rows(seed, k, n=60, noise=1.0, dearest=7.0):
 def of_two(scores):
     """Scores as `decision_function` shows them."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def decisions(scores):
-    return scores.argmax(axis=1)
 
 
 @pytest.fixture
@@ -152,7 +142,7 @@ def assert_equal_runs(clf, trace, X, asked):
         np.testing.assert_allclose(F, of_two(H), **CLOSE)
         ranked = np.sort(H, axis=1)
         clear = ranked[:, -1] - ranked[:, -2] > 1e-9  # H of few rules has true ties
-        np.testing.assert_array_equal(decided[clear], clf.classes_[decisions(H)][clear])
+        np.testing.assert_array_equal(decided[clear], clf.classes_[H.argmax(axis=1)][clear])
     np.testing.assert_allclose(clf.decision_function(X), of_two(trace.H[-1]), **CLOSE)
     for given, weights, labels in zip(asked, trace.weights, trace.labels, strict=False):
         signed = weights * np.where(labels == 1, 1.0, -1.0) if labels.any() else weights
@@ -195,7 +185,7 @@ def test_p_norm(variant, p, step, k, asked):
 def test_without_a_bound_the_step_is_harmonic(p):
     X, codes, prices, *_ = rows(0, 3)
     clf = LpCSBClassifier(p=p, step="bound", n_estimators=4).fit(X, codes, costs=prices)
-    np.testing.assert_allclose(clf.estimator_weights_, [1, 1 / 2, 1 / 3, 1 / 4], **EXACT)
+    np.testing.assert_allclose(clf.estimator_weights_, [1, 1 / 2, 1 / 3, 1 / 4], rtol=1e-12)
 
 
 # --- GBSE, Average Cost ---------------------------------------------------------------------
@@ -272,7 +262,7 @@ def test_p_1_draws_samples_of_the_pairs(variant):
 
 
 @pytest.mark.parametrize("k", CLASSES)
-def test_dse_draws_by_what_a_class_saves(k):
+def test_dse_draws_by_what_a_class_saves_and_costing_by_the_mean_cost_of_an_error(k):
     _, _, _, C, z, s = rows(50, k)
     rng = Recorder(0)
     drawn, classes = DSEClassifier._draw(MulticlassProblem(z, C, s), rng)
@@ -280,10 +270,6 @@ def test_dse_draws_by_what_a_class_saves(k):
     np.testing.assert_allclose(rng.probabilities[0].reshape(-1, k), expected, **CLOSE)
     assert len(drawn) == len(classes) == len(C)
     assert (expected[drawn, classes] > 0).all()
-
-
-@pytest.mark.parametrize("k", CLASSES)
-def test_costing_accepts_by_the_mean_cost_of_an_error(k):
     _, _, _, C, z, s = rows(52, k, n=200)
     rng = Recorder(0)
     accepted, classes = CostingClassifier._draw(MulticlassProblem(z, C, s), rng)
@@ -359,11 +345,9 @@ def test_a_rule_without_mistakes_is_the_last(name):
 # --- MCBoost --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [2, 3, 4, 7, 26])
-def test_codewords(k):
-    assert multiclass.codewords_error(simplex_codewords(k)) < 1e-12
-    if k == 2:
-        np.testing.assert_allclose(simplex_codewords(2), [[-1], [1]], **EXACT)
+def test_codewords():
+    assert max(multiclass.codewords_error(simplex_codewords(k)) for k in (2, 3, 4, 7, 26)) < 1e-12
+    np.testing.assert_allclose(simplex_codewords(2), [[-1], [1]], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.3])
@@ -387,7 +371,7 @@ def test_mcboost(loss, k, rate, asked):
     staged = zip(clf.staged_decision_function(X), clf.staged_predict(X), strict=True)
     for (F, decided), f, S in zip(staged, trace.f[ends], trace.S[ends], strict=True):
         np.testing.assert_allclose(F, of_two(S), **CLOSE)
-        np.testing.assert_array_equal(decided, decisions(S))
+        np.testing.assert_array_equal(decided, S.argmax(axis=1))
         np.testing.assert_allclose(0.5 * f @ clf.codewords_.T, S, **CLOSE)
     losses = np.array(trace.losses[ends]) / s.sum()
     np.testing.assert_allclose(clf.train_loss_, losses, rtol=1e-9)
@@ -406,16 +390,6 @@ def test_posteriors_and_bayes(k):
     P = multiclass.posteriors(trace.S[-1])
     np.testing.assert_allclose(clf.predict_proba(X), P, **CLOSE)
     np.testing.assert_array_equal(clf.predict(X), multiclass.bayes(P, matrix))
-
-
-@pytest.mark.parametrize("learner", ["line", "tree", "stump", DecisionTreeRegressor(max_depth=1)])
-@pytest.mark.parametrize("loss", multiclass.LOSSES)
-def test_the_loss_never_rises(loss, learner):
-    X, codes, prices, *_ = rows(72, 4, noise=1.5)
-    clf = MCBoostClassifier(loss=loss, estimator=learner, n_estimators=15, max_leaves=3)
-    clf.fit(X, codes, costs=prices)
-    assert clf.n_iter_ == len(clf.train_loss_) > 1
-    assert all(after <= before for before, after in pairwise(clf.train_loss_))
 
 
 def test_a_loss_that_is_not_convex_is_refused():
