@@ -16,12 +16,12 @@ import re
 import sys
 import warnings
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 
+from costboost._utils import versions
 from costboost.costs import Costs
 from costboost.datasets import make_fraud
 from files.models import ESTIMATORS, MULTICLASS, make
@@ -74,27 +74,15 @@ def numbers(name, which):
     return row
 
 
-def versions():
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 def read():
-    return json.loads(TABLE.read_text()) if TABLE.exists() else {"versions": {}, "numbers": {}}
+    return json.loads(TABLE.read_text())
 
 
 def same(old, new):
     """Whether two rows are the same: probabilities to rounding, all else exactly."""
     a, b = dict(old), dict(new)
-    p, q = a.pop("probability", None), b.pop("probability", None)
-    if (p is None) != (q is None):
-        return False
-    return a == b and (p is None or bool(np.isclose(p, q, rtol=1e-6, atol=0)))
+    p, q = (row.pop("probability", np.nan) for row in (a, b))
+    return a == b and bool(np.isclose(p, q, rtol=1e-6, atol=0, equal_nan=True))
 
 
 def named(changelog):
@@ -116,11 +104,9 @@ def changes(old, new):
     """Classes whose numbers differ, new classes left out."""
     return sorted(
         name
-        for name in old
-        if name in new
-        and any(which in new[name] and not same(old[name][which], new[name][which])
-                for which in old[name])
-    )  # fmt: skip
+        for name in old.keys() & new.keys()
+        if not all(same(old[name][which], new[name][which]) for which in old[name])
+    )
 
 
 def main():
@@ -134,7 +120,7 @@ def main():
             f'does not name them under "### Numbers changed": {", ".join(silent)}'
         )
         sys.exit(1)
-    TABLE.write_text(json.dumps({"versions": versions(), "numbers": new}, indent=1) + "\n")
+    TABLE.write_text(json.dumps({"versions": versions(*PACKAGES), "numbers": new}, indent=1) + "\n")
     print(f"{len(new)} classes, {len(changed)} changed: {', '.join(changed) or 'none'}")
 
 

@@ -16,11 +16,8 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Protocol
 
 import pytest
-
-__all__ = ["EVERY", "SAMPLED", "SLOW", "TRUST", "Marked", "mark"]
 
 # Files, or functions of files with all of their cases.
 SLOW = frozenset(
@@ -70,17 +67,9 @@ SAMPLED = frozenset({"algorithms", "decisions", "gbm", "laws"})
 EVERY = 12
 
 
-class Marked(Protocol):
-    """As much of `pytest.Item` as is needed here."""
-
-    nodeid: str
-
-    def add_marker(self, marker: str | pytest.MarkDecorator) -> None: ...
-
-
-def mark(items: Iterable[Marked]) -> None:
+def mark(items: Iterable[pytest.Item]) -> None:
     """Add the marker ``slow`` to the slow ones of the collected tests."""
-    cases: dict[str, list[Marked]] = defaultdict(list)
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
     skipped = pytest.mark.skip(reason="runs in `make trust`")
     for item in items:
         case = item.nodeid.removeprefix("tests/")

@@ -26,13 +26,10 @@ from costboost.datasets import make_gaussians_2d
 
 SMALL = LGBMClassifier(n_estimators=10, num_leaves=4, verbosity=-1, n_jobs=1)
 
-LIGHTGBM_COUNTS_ROWS = (
-    "LightGBM's min_child_samples and its bins count rows, whatever their weights"
+EXPECTED_FAILURES = dict.fromkeys(
+    [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")],
+    "LightGBM's min_child_samples and its bins count rows, whatever their weights",
 )
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": LIGHTGBM_COUNTS_ROWS,
-    "check_sample_weight_equivalence_on_sparse_data": LIGHTGBM_COUNTS_ROWS,
-}
 
 
 @pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
@@ -55,32 +52,15 @@ def gaussians():
     return make_gaussians_2d(150, random_state=0)
 
 
-@pytest.fixture(scope="module")
-def iris():
-    X, y = load_iris(return_X_y=True)
-    return X[:, :2], np.array(["setosa", "versicolor", "virginica"])[y]
-
-
 @pytest.mark.parametrize("calibration", [None, "sigmoid", "isotonic"])
-def test_predict_is_the_bayes_decision(iris, calibration):
-    X, y = iris
+def test_predict_is_the_bayes_decision(calibration):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:, :2], np.array(["setosa", "versicolor", "virginica"])[y]
     matrix = np.array([[0.0, 1, 2], [8, 0, 3], [1, 20, 0]])
     clf = MinCostClassifier(LogisticRegression(), matrix, calibration=calibration).fit(X, y)
     decided = (clf.predict_proba(X) @ matrix).argmin(axis=1)
     np.testing.assert_array_equal(clf.predict(X), clf.classes_[decided])
     assert isinstance(clf.estimator_, CalibratedClassifierCV) == (calibration is not None)
-
-
-def test_row_costs_at_predict(gaussians):
-    X, y = gaussians
-    clf = MinCostClassifier(LogisticRegression()).fit(X, y)
-    costs = per_row(fn=np.geomspace(0.1, 10, len(y)), fp=1)
-    p = clf.predict_proba(X)
-    expected = np.where(p[:, 1] * costs[:, 1, 0] >= p[:, 0], 1, -1)
-    np.testing.assert_array_equal(clf.predict(X, costs=costs), expected)
-    assert (expected != clf.predict(X)).any()
-    with pytest.raises(ValueError, match=r"shape \(n, 2, 2\)"):
-        clf.predict(X, costs=np.ones(len(y)))
 
 
 def test_costs_of_the_fit(gaussians):
@@ -90,7 +70,10 @@ def test_costs_of_the_fit(gaussians):
     costs = asked.cost_matrix(X)
     mean = [[0, 1], [costs[y > 0, 1, 0].mean(), 0]]  # over the rows that can pay it
     np.testing.assert_allclose(asked.fit(X, y).cost_matrix_, mean)
-    np.testing.assert_array_equal(asked.predict(X), asked.predict(X, costs=costs))
+    p = asked.predict_proba(X)
+    expected = np.where(p[:, 1] * costs[:, 1, 0] >= p[:, 0], 1, -1)
+    for decided in (asked.predict(X), asked.predict(X, costs=costs)):
+        np.testing.assert_array_equal(decided, expected)
     assert asked.score(X, y) == asked.score(X, y, costs=costs)
     given = MinCostClassifier(LogisticRegression()).fit(X, y, costs=costs)
     np.testing.assert_allclose(given.cost_matrix_, mean)
@@ -104,28 +87,11 @@ def test_frames_reach_the_estimator_untouched(gaussians):
     kind = np.where(y > 0, rng.choice(["a", "b", "c"], len(y)), rng.choice(["c", "d"], len(y)))
     frame = pd.DataFrame({"x": X[:, 0], "kind": pd.Categorical(kind)})
     labels = pd.Series(np.where(y > 0, "fraud", "ok"))
-    before = frame.copy()
-    cost_matrix = {("fraud", "ok"): 2, ("ok", "fraud"): 1}
-    lightgbm = clone(SMALL).set_params(learning_rate=0.5, min_data_per_group=5)
-    for calibration in (None, "isotonic"):
-        clf = MinCostClassifier(lightgbm, cost_matrix, calibration=calibration).fit(frame, labels)
-        assert clf.predict(frame).tolist() == clf.predict(frame[["x", "kind"]]).tolist()
-        assert set(clf.predict(frame)) == {"fraud", "ok"}
-        assert list(clf.feature_names_in_) == ["x", "kind"]
-        assert clf.score(frame, labels) > 0.3
-    pd.testing.assert_frame_equal(frame, before)
-    inner = MinCostClassifier(SMALL).fit(frame, labels).estimator_
-    assert inner.booster_.pandas_categorical == [["a", "b", "c", "d"]]
+    clf = MinCostClassifier(SMALL).fit(frame, labels)
+    assert clf.estimator_.booster_.pandas_categorical == [["a", "b", "c", "d"]]
+    assert list(clf.feature_names_in_) == ["x", "kind"]
     with pytest.raises(ValueError, match="feature names"):
         clf.predict(frame.rename(columns={"x": "z"}))
-
-
-def test_polars_and_text(gaussians):
-    X, y = gaussians
-    frame = pl.DataFrame(X, schema=["a", "b"])
-    clf = MinCostClassifier(SMALL).fit(frame, pl.Series(y))
-    plain = MinCostClassifier(SMALL).fit(X, y)
-    np.testing.assert_array_equal(clf.predict(frame), plain.predict(X))
     texts = ["cheap pills", "win money", "see you at noon", "minutes of the meeting"] * 5
     spam = make_pipeline(CountVectorizer(), LogisticRegression())
     clf = MinCostClassifier(spam).fit(texts, ["spam", "spam", "ham", "ham"] * 5)
@@ -144,7 +110,6 @@ def test_metadata_routing(gaussians):
             pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clf)
             pipe.fit(X, y, costs=costs, sample_weight=weights)
             assert pipe[-1].cost_matrix_[1, 0] > 3  # the dearer rows weigh more
-            assert set(pipe.predict(X, costs=costs)) == {-1, 1}
             params = {"costs": costs, "sample_weight": weights}
             scores = cross_validate(pipe, X, y, cv=2, params=params)["test_score"]
             assert (scores > 0).all()
@@ -181,11 +146,6 @@ def test_errors(model, more, message, gaussians):
         model.fit(**{"X": X, "y": y, **more})
 
 
-def test_one_decision_for_every_row_is_said(gaussians):
-    with pytest.warns(CollapseWarning, match="decides 1 for every training row"):
-        MinCostClassifier(LogisticRegression(), {"fn": 1e12, "fp": 1}).fit(*gaussians)
-
-
 def test_folds_keep_groups_together(gaussians):
     X, y = gaussians
     groups = np.arange(len(y)) // 5
@@ -200,13 +160,14 @@ def test_folds_keep_groups_together(gaussians):
         other.fit(X, y, groups=groups)
 
 
-def test_small_folds(gaussians):
+def test_small_folds_and_one_decision(gaussians):
     X, y = gaussians
+    with pytest.warns(CollapseWarning, match="decides 1 for every training row"):
+        MinCostClassifier(LogisticRegression(), {"fn": 1e12, "fp": 1}).fit(X, y)
     rows = np.r_[np.flatnonzero(y > 0)[:3], np.flatnonzero(y < 0)[:30]]
     clf = MinCostClassifier(LogisticRegression(), {"fn": 4, "fp": 1}, calibration="sigmoid")
     clf.fit(X[rows], y[rows])
     assert len(clf.estimator_.calibrated_classifiers_) == 3
-    assert np.isfinite(clf.predict_proba(X)).all()
 
 
 # --- estimators that fail -----------------------------------------------------------------------
@@ -231,20 +192,18 @@ class Failing(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("inner", "message"),
     [
-        ("fit", "estimator Failing of MinCostClassifier cannot take these rows: ZeroDivisionError"),
-        ("predict", "estimator Failing of MinCostClassifier cannot take these rows: IndexError"),
-        ("nan", "estimator Failing of MinCostClassifier gives probabilities that are not finite"),
+        (Failing("fit"), "cannot take these rows: ZeroDivisionError"),
+        (Failing("predict"), "cannot take these rows: IndexError"),
+        (Failing("nan"), "gives probabilities that are not finite"),
+        (LogisticRegression(), "cannot take these rows: ValueError: could not convert string"),
     ],
 )
-def test_errors_and_nan_of_the_estimator_are_named(how, message):
-    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
-    with pytest.raises(ValueError, match=message):
-        MinCostClassifier(Failing(how)).fit(X, y)
-    words = "LogisticRegression of MinCostClassifier cannot take these rows.*could not convert"
-    with pytest.raises(ValueError, match=words):
-        MinCostClassifier(LogisticRegression()).fit(X.astype(str).astype(object) + "a", y)
+def test_errors_and_nan_of_the_estimator_are_named(inner, message):
+    X, y = np.array([["a", "b"]] * 6, dtype=object), [0, 1, 0, 1, 0, 1]
+    with pytest.raises(ValueError, match=f"{type(inner).__name__} of MinCostClassifier {message}"):
+        MinCostClassifier(inner).fit(X, y)
 
 
 @pytest.mark.parametrize("kind", [MinCostClassifier, AdaMECClassifier])
