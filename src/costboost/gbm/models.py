@@ -292,10 +292,8 @@ class Head:
         shares = np.zeros(n_features)
         for model, weight in zip(self.models, self.weights, strict=True):
             gains = model.importances(n_features)
-            total = gains.sum()
-            shares += weight * (gains / total if total > 0 else gains)
-        total = shares.sum()
-        return np.asarray(shares / total if total > 0 else shares)
+            shares += weight * (gains / (gains.sum() or 1.0))
+        return np.asarray(shares / (shares.sum() or 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,15 +75,9 @@ class Design:
         coded = np.asarray(X[:, codes], dtype=np.float64)
         # One value if none is known, so that there is an input.
         sizes = np.nan_to_num(coded).max(axis=0, initial=0.0).astype(np.intp) + 1
-        return cls(
-            numeric[varies],
-            codes,
-            medians[varies],
-            means[varies],
-            scales[varies],
-            numeric[missing.any(axis=0)],
-            sizes,
-        )
+        gaps, numeric = numeric[missing.any(axis=0)], numeric[varies]
+        medians, means, scales = medians[varies], means[varies], scales[varies]
+        return cls(numeric, codes, medians, means, scales, gaps, sizes)
 
     @property
     def sources(self) -> Ints:

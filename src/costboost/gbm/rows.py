@@ -170,15 +170,10 @@ class Totals:
     def summary(self) -> CostSummary:
         """Smallest, mean and largest costs over the rows of each truth, which print in words."""
         weight = np.where(self.weight > 0, self.weight, np.nan)[:, None]
-        return CostSummary(
-            self.classes,
-            self.decisions,
-            self.cost_low,
-            self.price_sums / weight if self.matrix is None else self.matrix,
-            self.cost_high,
-            self.rows if self.matrix is None else None,
-            self.texts,
-        )
+        mean = self.price_sums / weight if self.matrix is None else self.matrix
+        spans = self.cost_low, mean, self.cost_high
+        n = self.rows if self.matrix is None else None
+        return CostSummary(self.classes, self.decisions, *spans, n, self.texts)
 
 
 # --- folds ----------------------------------------------------------------------------------------

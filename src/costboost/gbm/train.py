@@ -140,24 +140,16 @@ def train(
         _fitted_costs=model.cost_matrix,
         _costs_source="rows" if rows.has_row_costs else "cost_matrix",
     )
-    held_out = rows.held_out()
-    if held_out is not None and used[0].scores:
-        learned = Costs(summary.classes, expected, summary.decisions)
-        weights = [kind.weight for kind in used]
-        scores = mixed([np.concatenate(kind.scores) for kind in used], weights)
-        calibrate(model, rows, target, scores, held_out, learned)
+    if used[0].scores:
+        calibrate(model, rows, used, Costs(summary.classes, expected, summary.decisions))
 
 
-def calibrate(
-    model: Any,
-    rows: TrainingRows,
-    target: Target,
-    scores: Floats,
-    held_out: PricedRows,
-    learned: Costs,
-) -> None:
+def calibrate(model: Any, rows: TrainingRows, used: list[Candidate], learned: Costs) -> None:
     """Calibrate the first head on held-out rows, and add up what its decisions cost there."""
-    head, weights = model.heads_[target.name], held_out.weights
+    held_out: Any = rows.held_out()  # there are such rows where they have scores
+    target, weights = used[0].target, held_out.weights
+    head = model.heads_[target.name]
+    scores = mixed([np.concatenate(kind.scores) for kind in used], [kind.weight for kind in used])
     is_calibrated = model.calibration is not None and isinstance(head, ProbabilityHead)
     if is_calibrated:
         loss = target.on(held_out.costs, weights).loss
@@ -479,7 +471,7 @@ def train_members(kinds: list[Candidate], rows: TrainingRows, end: float, **hear
                 sample = rows.sample(n)
                 racing = [replace(kind, models=[], evals=[], scores=[]) for kind in left]
                 _fit(racing, [0], sample)
-                _drop(racing, sample, rows.totals.rows / n, "a sample")
+                _drop(racing, sample, rows.totals.rows / n)
                 for kind, raced in zip(left, racing, strict=True):
                     kind.seconds, kind.note = raced.seconds, raced.note
         _train_folds([kind for kind in kinds if not kind.note], rows, end, **heard_by)
@@ -511,12 +503,7 @@ def _train_folds(
                 _drop(racing, rows)
 
 
-def _drop(
-    kinds: list[Candidate],
-    rows: TrainingRows,
-    more_rows: float = 1.0,
-    where: str = "the first fold",
-) -> None:
+def _drop(kinds: list[Candidate], rows: TrainingRows, more_rows: float = 1.0) -> None:
     """Drop the kinds without which the blend of held-out scores is hardly worse."""
     # Kinds that differ from the first one, greedy trees, add the less the more rows there are:
     # on development sets about a third less with four times the rows. So on a sample they must
@@ -536,7 +523,7 @@ def _drop(
     for kind, weight in zip(kinds[1:], weights[1:], strict=True):
         if not weight and len(kind.models) < 2:
             kind.models, kind.evals, kind.scores = [], [], []
-            kind.note = f"adds nothing on {where}"
+            kind.note = f"adds nothing on {'the first fold' if more_rows == 1 else 'a sample'}"
 
 
 def _fit(
@@ -606,11 +593,9 @@ def _fit(
     else:
         with ThreadPoolExecutor(n_workers, "costboost") as pool:
             try:
-                futures = [pool.submit(fit, *job) for job in jobs]
-                found = [future.result() for future in futures]
+                found = list(pool.map(lambda job: fit(*job), jobs))
             except BaseException:  # also an interruption: nobody needs the others
                 is_over.set()
-                pool.shutdown(wait=False, cancel_futures=True)
                 raise
     for (kind, _), (model, scores, evals, seconds) in zip(jobs, found, strict=True):
         kind.models.append(model)
