@@ -180,14 +180,16 @@ class Column:
             raise self._error(f"values of the type {raw.type}", [0], where, first)
         places, texts = as_texts(raw)
         if self.kind == "category":
-            return _taken([self._codes.get(text) for text in texts], places)
+            codes = [self._codes.get(text) for text in texts]
+            return np.array([*codes, None], dtype=np.float64)[places]
         known = [None if text == self.mark else text for text in texts]
         read = [None if text is None else self._read(text) for text in known]
         strange = [i for i, text in enumerate(known) if text is not None and read[i] is None]
         bad: Ints = np.flatnonzero(np.isin(places, strange)) if strange else np.empty(0, int)
         if len(bad):
             raise self._error(repr(texts[places[bad[0]]]), bad.tolist(), where, first)
-        return _taken(read, places, "datetime64[us]" if self.kind == "date" else "float64")
+        dtype = "datetime64[us]" if self.kind == "date" else "float64"
+        return np.array([*read, None], dtype=dtype)[places]
 
     def _read(self, text: str) -> float | None:
         """A text as what the column holds; None if it is unreadable."""
@@ -212,11 +214,6 @@ class Column:
         problem = f"must hold {wanted}, got {given} (row {first + rows[0]}{count})"
         message = f"{where}: the column {self.name!r} {problem}. Correct it, or leave it empty."
         return ColumnError(message, self.name, rows[0])
-
-
-def _taken(values: Sequence[Any], places: Ints, dtype: str = "float64") -> AnyArray:
-    """The value of each row; missing where there is none."""
-    return np.array([*values, None], dtype=dtype)[places]
 
 
 # All that texts can be read as, in the order in which it is tried.
@@ -525,9 +522,8 @@ class Columns:
             found.append(replace(column, is_used=False, note=others[name]) if is_out else column)
         if not any(column.is_used for column in found):
             why = "; ".join(f"{c.name!r}: {c.note}" for c in found[:5])
-            raise TableError(
-                f"No column is left to learn from ({why}). Say what they are by 'columns'."
-            )
+            problem = f"No column is left to learn from ({why})"
+            raise TableError(f"{problem}. Say what they are by 'columns'.")
         return cls(tuple(found), len(found), target)
 
     def __len__(self) -> int:

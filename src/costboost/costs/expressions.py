@@ -205,12 +205,10 @@ class Expression:
                 message = f"The expression {self.text!r} {what}. {remedy}"
                 return ExpressionError(message, name, row)
         given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
-        return ExpressionError(
-            f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"
-            f"{', where ' * bool(given)}{given}. A price must be finite: avoid divisions by 0, "
-            "roots and logarithms of negative numbers, and huge powers.",
-            *((self.columns[0], row) if self.columns else ()),
-        )
+        what = f"is {prices[row]} on {_rows(wrong)} of {place}{', where ' * bool(given)}{given}"
+        remedy = "avoid divisions by 0, roots and logarithms of negative numbers, and huge powers"
+        message = f"The expression {self.text!r} {what}. A price must be finite: {remedy}."
+        return ExpressionError(message, *((self.columns[0], row) if self.columns else ()))
 
     def _column(self, X: Any, use: Use, names: Sequence[Any], first: int) -> AnyArray:
         name, is_text = use

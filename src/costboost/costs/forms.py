@@ -322,11 +322,10 @@ def positive_code(positive: Any, classes: AnyArray, name: str, owner: str) -> in
     if positive is not None:
         (code,) = matched([positive], classes)
         if code < 0:
-            raise ValueError(
-                f"{parameter(name, owner)} names the positive class {positive!r}, which is not "
-                f"among the classes {listed(known)}{nearest(positive, known)} "
-                f"{encoded_hint(known, [positive]) or 'Name one of them.'}"
-            )
+            what = f"names the positive class {positive!r}, which is not among the classes"
+            where = f"{listed(known)}{nearest(positive, known)}"
+            remedy = encoded_hint(known, [positive]) or "Name one of them."
+            raise ValueError(f"{parameter(name, owner)} {what} {where} {remedy}")
         return code
     if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:
         return 1
@@ -596,11 +595,10 @@ class Reader:
         others = [key for key in mapping if not (isinstance(key, tuple) and len(key) == 2)]
         strange = [key for key in others if key not in SHORT_KEYS] or others
         if strange:
-            keys = f"key{'s' * (len(strange) > 1)} {listed(strange)[1:-1]}"
-            raise self.error(
-                f"has the unknown {keys}{nearest(str(strange[0]).lower(), SHORT_KEYS)} Write "
-                "{(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
-            )
+            hint = nearest(str(strange[0]).lower(), SHORT_KEYS)
+            keys = f"key{'s' * (len(strange) > 1)} {listed(strange)[1:-1]}{hint}"
+            remedy = "Write {(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
+            raise self.error(f"has the unknown {keys} {remedy}")
         truths, columns = named_labels(mapping)
         codes = matched(truths, self.classes)
         strangers = [x for x, code in zip(truths, codes, strict=True) if code < 0]
@@ -620,10 +618,9 @@ class Reader:
             hint = ""
             if strangers:
                 hint = f" {strangers[0]!r} is no class{nearest(strangers[0], labels[0])}"
-            raise self.error(
-                "must give a cost to every pair (truth, decision) of different labels; missing: "
-                f"{listed(missing)[1:-1]}.{hint} Add the pairs, or correct the labels."
-            )
+            rule = "must give a cost to every pair (truth, decision) of different labels"
+            given = f"missing: {listed(missing)[1:-1]}.{hint}"
+            raise self.error(f"{rule}; {given} Add the pairs, or correct the labels.")
         for place in lacking:  # right decisions
             cells[place] = 0.0
         return cells, decisions
@@ -655,11 +652,9 @@ class Reader:
         texts: Texts = {(j, d): str(x) for j, d in places if isinstance(x := cells[j, d], str)}
         sizes = {len(value) for value in values.values() if np.ndim(value)}
         if len(sizes | ({self.n_samples} - {None} if sizes else set())) > 1:
-            raise self.error(
-                f"must give one price per row, {self.n_samples or 'n'} of them, got arrays of "
-                f"length {listed(sorted(sizes))}. Take the prices from the same rows, or write an "
-                'expression over columns, such as "amount + 15".'
-            )
+            rule = f"must give one price per row, {self.n_samples or 'n'} of them"
+            remedy = 'Take the prices from the same rows, or write "amount + 15" over columns.'
+            raise self.error(f"{rule}, got arrays of length {listed(sorted(sizes))}. {remedy}")
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
@@ -736,12 +731,9 @@ class Reader:
             what = f"is the price of an error, but {listed(decisions.tolist())} are not the classes"
             raise self.error(f"of shape (n,) {what}. Pass shape (n, d), a price for each decision.")
         if array.min(initial=0.0) < 0:
-            warnings.warn(
-                f"{self.start} of shape (n,) is the price of an error, and {array.min():g} is "
-                "negative: check the sign. Pass shape (n, d) if an error earns.",
-                CostWarning,
-                stacklevel=4,
-            )
+            what = f"is the price of an error, and {array.min():g} is negative: check the sign"
+            message = f"{self.start} of shape (n,) {what}. Pass shape (n, d) if an error earns."
+            warnings.warn(message, CostWarning, stacklevel=4)
         array = np.repeat(array[:, None], len(classes), axis=1)
         array[np.arange(n), codes] = 0.0
         return array, classes

@@ -119,10 +119,8 @@ def codes_of(
     given, places = list(labels), {label: i for i, label in enumerate(known.tolist())}
     unknown = [label for label in dict.fromkeys(given) if label not in places]
     if unknown:
-        raise ValueError(
-            f"{start} must hold only the {what} {listed(places)}, got "
-            f"{unknown[:5]}{nearest(unknown[0], places)} {remedy}"
-        )
+        rule = f"must hold only the {what} {listed(places)}, got {unknown[:5]}"
+        raise ValueError(f"{start} {rule}{nearest(unknown[0], places)} {remedy}")
     return np.array([places[label] for label in given], dtype=np.intp)
 
 
@@ -141,10 +139,9 @@ def arranged(
         remedy = encoded_hint(known, truths) or "Relabel or add rows (rows = truth)."
         if set(range(len(known))) <= set(column_codes):
             remedy = "It looks transposed: pass its transpose, .T, or {(truth, decision): cost}."
-        raise ValueError(
-            f"{start} must name the classes {listed(known)} in its rows (the truth), in any order: "
-            f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} {remedy}"
-        )
+        rule = f"must name the classes {listed(known)} in its rows (the truth), in any order"
+        lack = f"they lack {listed(missing)}{also}{nearest(missing[0], absent)}"
+        raise ValueError(f"{start} {rule}: {lack} {remedy}")
     for what, given, codes in (("rows", truths, truth_codes), ("columns", columns, column_codes)):
         labels = [x if i < 0 else known[i] for x, i in zip(given, codes, strict=True)]
         if len(set(labels)) < len(labels):
@@ -156,11 +153,9 @@ def arranged(
     hint = next((hint for hint in hints if hint != "."), ".")
     are_classes = len(lacking) < len(known) and all(x in absent for x in extra)
     if lacking and (are_classes or hint != "."):
-        raise ValueError(
-            f"{start} must name exactly the classes {listed(known)} in its columns (the decision), "
-            f"in any order, or decisions that are not like them: {listed(labels)} lack "
-            f"{listed(lacking)}{hint} Correct or add those columns."
-        )
+        rule = f"must name exactly the classes {listed(known)} in its columns (the decision)"
+        lack = f"{listed(labels)} lack {listed(lacking)}{hint} Correct or add those columns."
+        raise ValueError(f"{start} {rule}, or decisions that are not like them: {lack}")
     if are_classes and (as_classes or not extra):
         return classes, rows, [column_codes.index(i) for i in range(len(known))]
     if as_classes:

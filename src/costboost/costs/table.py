@@ -585,11 +585,9 @@ class Costs:
             rounding = 1e-12 * float(sizes[place])
         if best <= rounding:
             what = "earns money" if best < -rounding else "costs nothing"
-            raise ValueError(
-                f"Savings are not defined: the best constant decision, "
-                f"{self.decisions.tolist()[place]!r}, {what}: use avoidable_cost_score, the share "
-                "of the avoidable cost, or mean_cost, of costboost.metrics."
-            )
+            best_one = f"the best constant decision, {self.decisions.tolist()[place]!r}, {what}"
+            remedy = "use avoidable_cost_score, the share of the avoidable cost, or mean_cost"
+            raise ValueError(f"Savings are not defined: {best_one}: {remedy}.")
         return 1.0 - cost / best
 
     def avoidable_share(self, decisions: ArrayLike, weights: Floats | None = None) -> float:
@@ -694,12 +692,9 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
     remedy = f"Rows are the truth, columns the decision, {order}: is the matrix transposed?"
     if most < 0 <= costs:
         remedy = "A negative cost is a profit. Write costs without the minus sign."
-    warnings.warn(
-        f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
-        f"when the truth is {known[j]!r} costs {costs:.6g}, a mistake at most {most:.6g}. {remedy}",
-        CostWarning,
-        stacklevel=3,
-    )
+    case = f"deciding {known[j]!r} when the truth is {known[j]!r} costs {costs:.6g}"
+    what = f"the right decision the most costly one: {case}, a mistake at most {most:.6g}"
+    warnings.warn(f"{reader.start} makes {what}. {remedy}", CostWarning, stacklevel=3)
 
 
 def _taken(table: Floats, decisions: Ints) -> Floats:

@@ -164,10 +164,10 @@ def samples(values: ArrayLike) -> Samples:
 def _checked(value: Any, name: str, owner: str) -> Floats:
     """A finite, read-only copy as floats."""
     if hasattr(value, "to_numpy"):
-        raise TypeError(
-            f"{parameter(name, owner)} must be a number or an array, got {type(value).__name__}, "
-            "whose labels would be lost. Pass .to_numpy() if its order is that of the rows."
-        )
+        given = f"{type(value).__name__}, whose labels would be lost"
+        remedy = "Pass .to_numpy() if its order is that of the rows."
+        rule = "must be a number or an array"
+        raise TypeError(f"{parameter(name, owner)} {rule}, got {given}. {remedy}")
     array = as_floats(value, name, owner).copy()
     if not np.isfinite(array).all():
         raise invalid(name, owner, f"must be finite, got {array[~np.isfinite(array)].flat[0]}.")
