@@ -49,41 +49,17 @@ def made_row(data, costs, group, split, method, score, **other):
     }  # fmt: skip
 
 
-# --- statistics -------------------------------------------------------------------------------
-
-
-def made_rows(**scores):
-    """Rows of methods given as scores[problem][split]."""
-    return pd.DataFrame(
-        made_row(f"set{p}", "ratio 2", "binary", split, method, value)
-        for method, table in scores.items()
-        for p, values in enumerate(table)
-        for split, value in enumerate(values)
-    )
-
-
 def test_ranks_share_ties_sets_count_once_and_failures_have_no_mean():
     problems = ["x, ratio 2", "x, ratio 5", "y, ratio 2"]
     table = pd.DataFrame({"a": [0.9, 0.5, 0.2], "b": [0.1, 0.5, 0.3]}, index=problems)
     assert statistics.method_ranks(table)["a"] == pytest.approx((1 + 1.5 + 2) / 3)
     assert statistics.set_ranks(table)["a"] == pytest.approx(((1 + 1.5) / 2 + 2) / 2)
-    means = statistics.score_table(made_rows(a=[[0.1, 0.3]], b=[[0.5, np.nan]])).iloc[0]
+    scores = {"a": (0.1, 0.3), "b": (0.5, np.nan)}
+    rows = [
+        made_row("x", "ratio 2", "binary", i, k, v[i]) for k, v in scores.items() for i in (0, 1)
+    ]
+    means = statistics.score_table(pd.DataFrame(rows)).iloc[0]
     assert means["a"] == pytest.approx(0.2) and np.isnan(means["b"])
-
-
-def test_duel_counts_and_finds_the_significant_loss():
-    noise = [0.001, -0.001, 0.002, 0.0, -0.002]
-    ours = [[0.5 + n for n in noise], [0.2 + n for n in noise], [0.7] * 5]
-    theirs = [[0.4] * 5, [0.4] * 5, [0.7] * 5]
-    found = statistics.duel(made_rows(ours=ours, theirs=theirs), "ours", "theirs")
-    assert found is not None
-    assert found.record == (1, 1, 1)
-    assert found.significant(-1) == ["set1, ratio 2"]
-    assert found.significant(1) == ["set0, ratio 2"]
-    assert statistics.duel(made_rows(ours=ours), "ours", "theirs") is None
-
-
-# --- problems ---------------------------------------------------------------------------------
 
 
 def test_rows_and_prices_of_a_problem(fraud, monkeypatch):
@@ -104,40 +80,6 @@ def test_rows_and_prices_of_a_problem(fraud, monkeypatch):
     assert not Problem("adult (all rows)", "ratio 2").is_development
     with pytest.raises(ValueError, match="got 'letter'"):
         problems_of("letter")
-
-
-# --- run and report ---------------------------------------------------------------------------
-
-
-def test_two_methods_from_splits_to_page(small, tmp_path):
-    path = tmp_path / "rows.csv"
-    run(["creditcard_subset"], chosen([FLAGSHIP, RIVAL]), path, splits=[0, 1])
-    run(["pima"], chosen([FLAGSHIP, RIVAL]), path, splits=[0, 1], costs=["ratio 5"])
-    rows = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    assert len(rows) == 12 and rows["error"].isna().all() and rows["score"].between(-5, 1).all()
-    assert rows.loc[rows["method"] == FLAGSHIP, "estimated"].notna().all()
-    for column in ("commit", "versions", "load", "seed"):
-        assert rows[column].notna().all()
-    assert finished(path, *KEYS) >= {("pima", "ratio 5", "1", FLAGSHIP)}
-    # The page is about the default CostBoost: let the one trained here stand for it.
-    rows["method"] = rows["method"].replace({FLAGSHIP: "CostBoost"})
-    rows["problem"] = rows["data"] + ", " + rows["costs"]
-    page = report.compose(rows, path)
-    assert "CostBoost has mean rank" in page and "Costs unknown at decision time" in page
-
-
-def test_a_failure_is_a_row_and_is_tried_again(small, tmp_path, monkeypatch):
-    def broken(fold):
-        raise RuntimeError("broken")
-
-    monkeypatch.setitem(METHODS, "broken", Method("broken", broken))
-    path = tmp_path / "rows.csv"
-    for names in (["broken"], ["broken", RIVAL]):
-        run(["pima"], chosen(names), path, splits=[0], costs=["ratio 5"])
-        errors = pd.read_csv(path).set_index("method")["error"]
-        assert "broken" in errors["broken"]
-    assert finished(path, *KEYS) == {("pima", "ratio 5", "0", RIVAL)}
-    assert list(pd.read_csv(path)["method"]) == [RIVAL]
 
 
 # --- the report on rows made by hand ----------------------------------------------------------
@@ -240,7 +182,16 @@ def test_problems_of_a_set_share_rows_and_blind_trainings(small, monkeypatch):
     assert not seen[0][1].equals(seen[3][1])
 
 
-def test_resume_runs_what_is_missing(small, tmp_path):
+def test_a_row_has_what_is_needed_to_trust_it(small, tmp_path):
+    path = tmp_path / "rows.csv"
+    run(["creditcard_subset"], chosen([FLAGSHIP, RIVAL]), path, splits=[0])
+    rows = pd.read_csv(path)
+    assert len(rows) == 4 and rows["error"].isna().all() and rows["score"].between(-5, 1).all()
+    assert rows.loc[rows["method"] == FLAGSHIP, "estimated"].notna().all()
+    assert rows[["commit", "versions", "load", "seed"]].notna().all(axis=None)
+
+
+def test_resume_runs_what_is_missing_or_failed(small, tmp_path, monkeypatch):
     """Also after a row that was cut."""
     path = tmp_path / "rows.csv"
     run(["pima"], chosen(FAST), path, splits=[0, 1])
@@ -252,6 +203,11 @@ def test_resume_runs_what_is_missing(small, tmp_path):
         assert finished(path, *KEYS) == whole
         assert path.read_text().startswith(kept.rpartition("\n")[0])
     assert (pd.read_csv(path)["classes"] == 2).all()
+    monkeypatch.setitem(METHODS, "broken", Method("broken", lambda fold: fold.nothing))
+    for _ in range(2):
+        run(["pima"], chosen(["broken"]), path, splits=[0], costs=["ratio 5"])
+        assert "nothing" in pd.read_csv(path).set_index("method")["error"]["broken"]
+    assert finished(path, *KEYS) == whole
     path.write_text("data,costs,split,method,error\n")
     with pytest.raises(SystemExit, match="an earlier version wrote it"):
         run(["pima"], chosen(FAST), path, splits=[0])
