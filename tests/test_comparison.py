@@ -20,11 +20,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import Bunch
 
 import costboost as cb
-from costboost import comparison
+from costboost import comparison, metrics
 from costboost.columns import TableError
 from costboost.comparison import rank
 from costboost.costs import Costs
-from costboost.metrics import avoidable_cost_score, mean_cost, mean_ranks, savings_score
 from data import blobs, row_costs, rows
 
 compare = partial(comparison.compare, progress=False)
@@ -50,21 +49,23 @@ def test_a_row_per_data_split_and_method_with_what_the_metrics_say(found):
     row = own.loc["AdaC2"]
     model = cb.AdaC2Classifier(COSTS, n_estimators=5, random_state=0).fit(X[train], y[train])
     decided = model.predict(X[test])
-    assert row["mean_cost"] == pytest.approx(mean_cost(y[test], decided, cost_matrix=COSTS))
-    assert row["savings"] == pytest.approx(savings_score(y[test], decided, cost_matrix=COSTS))
-    assert row["score"] == avoidable_cost_score(y[test], decided, cost_matrix=COSTS)
+    assert row["mean_cost"] == pytest.approx(metrics.mean_cost(y[test], decided, cost_matrix=COSTS))
+    assert row["savings"] == pytest.approx(
+        metrics.savings_score(y[test], decided, cost_matrix=COSTS)
+    )
+    assert row["score"] == metrics.avoidable_cost_score(y[test], decided, cost_matrix=COSTS)
     assert row["accuracy"] == accuracy_score(y[test], decided)
     assert (row["n_train"], row["n_test"], row["rounds"]) == (80, 40, model.n_iter_)
     # An outsider decides by its probabilities, for the least expected cost.
     proba = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
     decided = (5 * proba[:, 1] >= proba[:, 0]).astype(int)
-    assert own.loc["naive", "mean_cost"] == mean_cost(y[test], decided, cost_matrix=COSTS)
+    assert own.loc["naive", "mean_cost"] == metrics.mean_cost(y[test], decided, cost_matrix=COSTS)
 
 
 def test_tables_tests_and_pictures(found):
     table, scores = found.table(), found.scores()
     assert table.index[0] == found.best
-    np.testing.assert_allclose(found.ranks()[scores.columns], mean_ranks(-scores))
+    np.testing.assert_allclose(found.ranks()[scores.columns], metrics.mean_ranks(-scores))
     assert set(scores.columns) == set(found.methods)
     assert found.friedman() == pytest.approx(friedmanchisquare(*scores.to_numpy().T).pvalue)
     beside = found.against("always")
@@ -75,6 +76,9 @@ def test_tables_tests_and_pictures(found):
     assert (beside["p_holm"] >= beside["p"]).all()
     duel = found.duel("naive", "always")
     np.testing.assert_allclose(duel["difference"], scores["naive"] - scores["always"])
+    rows = found.to_frame().query("data == 'set 0'").pivot(index="split", columns="method")
+    p = metrics.corrected_t_test(rows["score"]["naive"] - rows["score"]["always"], 40 / 80)
+    assert duel.loc["set 0", "p"] == pytest.approx(p)
     assert "<table" in found._repr_html_()
     assert "3 methods on 4 data sets" in str(found)
     assert "mean rank over 4" in found.plot("ranks", Figure().subplots()).get_xlabel()
@@ -131,8 +135,8 @@ def test_costs_of_rows_are_told_unless_they_are_hidden(known):
     proba = GaussianNB().fit(X[:200], y[:200]).predict_proba(X[200:])
     blind = Costs([0, 1], costs[200:] if known else told).decide(proba)
     by_name = {row["method"]: row["mean_cost"] for row in found.rows}
-    assert by_name["ours"] == pytest.approx(mean_cost(y[200:], decided, costs=costs[200:]))
-    assert by_name["nb"] == pytest.approx(mean_cost(y[200:], blind, costs=costs[200:]))
+    assert by_name["ours"] == pytest.approx(metrics.mean_cost(y[200:], decided, costs=costs[200:]))
+    assert by_name["nb"] == pytest.approx(metrics.mean_cost(y[200:], blind, costs=costs[200:]))
 
 
 def test_columns_of_any_kind_reach_outsiders_as_numbers():

@@ -38,7 +38,7 @@ def test_every_kind_of_algorithm_is_searched(name):
 
 def test_the_first_trial_is_the_estimator_as_it_is():
     X, y = rows(n=150)
-    w, start = np.linspace(0.5, 1.5, 150), cb.AdaC2Classifier(COSTS, n_estimators=7)
+    w, start = np.linspace(0.5, 2.5, 150), cb.AdaC2Classifier(COSTS, n_estimators=7)
     model = cb.tuned(start, n_trials=1, cv=2).fit(X, y, w)
     assert model.best_params_ == {"max_leaves": 8}
     total = 0.0
