@@ -142,6 +142,8 @@ def test_scores_are_those_of_xgboost(options):
     scores = found.scores(rows)
     np.testing.assert_allclose(scores, expected, atol=3e-6)
     np.testing.assert_allclose(found.contributions(rows).sum(axis=-1), scores, atol=1e-9)
+    *_, last = found.staged_scores(rows)
+    np.testing.assert_array_equal(last, scores)
     module.load_kernel.cache_clear()
     np.testing.assert_array_equal(found.scores(rows), scores)  # without numba
     np.testing.assert_array_equal(found._predicted(rows, raw_score=True), scores)  # by the twin
