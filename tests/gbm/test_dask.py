@@ -7,6 +7,7 @@ import pickle
 import signal
 import threading
 import time
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -136,12 +137,8 @@ def test_a_worker_without_rows_keeps_the_number_of_scores(k, shape):
 
 def frame_of(n=N, seed=0):
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "kind": pd.Categorical(rng.choice(["x", "y", "z"], n), ["z", "y", "x", "never"]),
-            "size": np.round(rng.standard_normal(n), 1),
-        }
-    )
+    kind = pd.Categorical(rng.choice(["x", "y", "z"], n), ["z", "y", "x", "never"])
+    frame = pd.DataFrame({"kind": kind, "size": np.round(rng.standard_normal(n), 1)})
     odds = frame["size"] + np.where(frame["kind"] == "y", 2.0, -1.0)
     frame["label"] = np.where(odds + rng.logistic(size=n) > 0, "yes", "no")
     frame["price"] = rng.lognormal(size=n)
@@ -326,41 +323,28 @@ def test_learned_decisions_know_no_probabilities(client, fraud):
 # --- lost workers ---------------------------------------------------------------------------------
 
 
-def fit_and_kill(client, model, data):
-    """Kill a worker in the middle of the training: what fit raised, or None."""
-    outcome = []
+def test_a_worker_killed_in_the_training_is_an_error_and_the_next_fit_works(processes, fraud):
+    model = DaskCostBoostClassifier(**{**ALL_ROWS, "n_estimators": 100_000}, client=processes)
+    parts, errors = [rows(part) for part in fraud[:2]], []
 
     def fit():
-        try:
-            model.fit(*map(rows, data))
-            outcome.append(None)
-        except Exception as error:
-            outcome.append(error)
+        with pytest.raises(WorkerLostError, match=r"lost the worker tcp://.*Call fit again") as one:
+            model.fit(*parts)
+        errors.append(one.value)
 
     thread = threading.Thread(target=fit, daemon=True)
     thread.start()
     deadline = time.monotonic() + 20
-    while not any(str(k).startswith("fn-") for keys in client.processing().values() for k in keys):
+    while not any(str(key).startswith("fn-") for key in chain(*processes.processing().values())):
         assert time.monotonic() < deadline, "the training did not begin"
         time.sleep(0.05)
     time.sleep(0.5)
-    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+    os.kill(next(iter(processes.run(os.getpid).values())), signal.SIGKILL)
     thread.join(timeout=30)
-    assert not thread.is_alive(), "fit hangs"
-    return outcome[0]
-
-
-def test_a_killed_worker_is_an_error_and_the_next_fit_works(processes, fraud):
-    arguments = {**ALL_ROWS, "n_estimators": 100_000}
-    model = DaskCostBoostClassifier(**arguments, client=processes)
-    error = fit_and_kill(processes, model, fraud[:2])
-    assert isinstance(error, WorkerLostError), error
-    assert "lost the worker tcp://" in str(error)
-    assert "Call fit again" in str(error)
+    assert errors, "fit hangs, or another error was raised"
     assert not hasattr(model, "classes_")
     processes.wait_for_workers(2, timeout=30)
-    again = model.set_params(n_estimators=3).fit(*map(rows, fraud[:2]))
-    assert again.n_iter_ == 3
+    assert model.set_params(n_estimators=3).fit(*parts).n_iter_ == 3
 
 
 def test_a_worker_of_the_same_address_is_another_one_if_its_process_is():

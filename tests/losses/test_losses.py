@@ -17,7 +17,7 @@ from costboost.gbm import objective, probability
 from costboost.losses import GEL, GLL, LOSSES, BinaryLoss, Ls, Lt, MulticlassLoss, PNorm, named_loss
 from costboost.losses.kernels import compiled, usable_hessian
 from data import rows
-from reference import multiclass
+from reference import multiclass, pnorm
 from reference.losses import LOSSES as PLAIN
 
 MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.2], [6.0, 6.0, 0.0]])
@@ -258,6 +258,7 @@ def test_p_norm_at_the_corners_and_its_smoothness(p):
     if p != 1.5:  # below 2 nothing bounds the curvature, unless it is 0
         y, H, C, _ = drawn(loss, 4)
         assert loss.hessian(y, H / H.sum(axis=1, keepdims=True), C).max() <= loss.smoothness(C)
+    assert loss.smoothness(C) == pytest.approx(pnorm.smoothness(C, p))
 
 
 # --- what a loss declares, and a new one with its kernel ------------------------------------
