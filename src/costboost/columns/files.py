@@ -261,9 +261,7 @@ def open_source(
     kinds = {path: _format(path) for path in paths}
     if len(set(kinds.values())) > 1:
         listed = ", ".join(f"{path.name} ({kind})" for path, kind in list(kinds.items())[:5])
-        raise TableError(
-            f"{name} has files of several kinds: {listed}. Name files of one kind: 'folder/*.csv'."
-        )
+        raise TableError(f"{name} has files of several kinds: {listed}. Name one: 'folder/*.csv'.")
     kind = kinds[paths[0]]
     head = _head(paths[0], _HEAD)
     if not size or (kind == "csv" and not head.strip()):

@@ -64,9 +64,7 @@ def distinct(array: AnyArray, start: str, key: Any = None) -> tuple[AnyArray, In
     try:
         found = sorted(set(values), key=key)
     except TypeError as error:
-        raise ValueError(
-            f"{start} must hold labels of one type ({error}). Convert them to text."
-        ) from error
+        raise ValueError(f"{start} must hold labels of one type ({error}). Use texts.") from error
     index = {value: i for i, value in enumerate(found)}
     codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
     return np.array(found, dtype=object), codes
