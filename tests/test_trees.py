@@ -74,7 +74,8 @@ LIGHTGBM = [
 
 @pytest.mark.parametrize("options", LIGHTGBM, ids=str)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_scores_are_those_of_lightgbm_to_the_last_bit(options, dtype, monkeypatch):
+def test_answers_are_those_of_lightgbm(options, dtype, monkeypatch):
+    """Scores to the last bit."""
     monkeypatch.setattr(module, "_CHUNK_ROWS", 100)
     booster = lightgbm_booster(**options)
     with np.errstate(over="ignore"):
@@ -94,12 +95,7 @@ def test_scores_are_those_of_lightgbm_to_the_last_bit(options, dtype, monkeypatc
     expected = booster.predict(rows, raw_score=True, num_iteration=early)
     np.testing.assert_array_equal(stages[early - 1], expected)
     np.testing.assert_array_equal(from_lightgbm(booster, early).scores(rows), expected)
-
-
-@pytest.mark.parametrize("options", LIGHTGBM[:5], ids=str)
-def test_contributions_and_importances_are_those_of_lightgbm(options):
-    booster, X = lightgbm_booster(**options), table()[0]
-    found = from_lightgbm(booster)
+    X = table()[0]
     values, expected = found.contributions(X), np.asarray(booster.predict(X, pred_contrib=True))
     np.testing.assert_allclose(values, expected.reshape(values.shape), atol=1e-9)
     np.testing.assert_allclose(found.importances(5), booster.feature_importance("gain"), rtol=1e-4)
@@ -132,7 +128,7 @@ XGBOOST = [
 
 
 @pytest.mark.parametrize("options", XGBOOST, ids=str)
-def test_scores_are_those_of_xgboost(options):
+def test_answers_are_those_of_xgboost(options):
     booster, rows = xgboost_booster(**options), xgboost_rows()
     matrix = xgboost_matrix(rows)
     expected = booster.predict(matrix, output_margin=True)
@@ -147,11 +143,7 @@ def test_scores_are_those_of_xgboost(options):
     module.load_kernel.cache_clear()
     np.testing.assert_array_equal(found.scores(rows), scores)  # without numba
     np.testing.assert_array_equal(found._predicted(rows, raw_score=True), scores)  # by the twin
-
-
-def test_contributions_and_importances_are_those_of_xgboost():
-    booster, X = xgboost_booster(), table()[0]
-    found, gains = from_xgboost(booster), booster.get_score(importance_type="total_gain")
+    X, gains = table()[0], booster.get_score(importance_type="total_gain")
     expected = booster.predict(xgboost_matrix(X), pred_contribs=True)
     np.testing.assert_allclose(found.contributions(X), expected, atol=1e-4)
     expected = [gains.get(f"f{j}", 0.0) for j in range(5)]
