@@ -713,7 +713,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n,)
             Labels of ``classes_``; of equally probable ones the first.
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        proba = self.predict_proba(X)
+        return np.asarray(self.classes_[proba.argmax(axis=1)])
 
     @property
     def n_leaves_(self) -> int:
