@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from costboost_papers import registry
 from costboost_papers.item import PRINTED_COLUMNS
-from costboost_papers.protocol import binary_metrics, capped, encode, fold, holdout
+from costboost_papers.protocol import capped, encode, fold, holdout
 
 
 def test_folds_partition_and_repeat_differently():
@@ -41,12 +40,6 @@ def test_encoding_learns_from_the_training_part():
     hot, unseen = encode(train, test, one_hot=True, scale=True)
     np.testing.assert_allclose(hot.mean(axis=0), 0, atol=1e-12)
     assert unseen.shape == (2, 3)
-
-
-def test_metrics_price_misses_and_false_alarms():
-    found = binary_metrics([1, 1, 1, 0, 0], [1, 1, 0, 1, 0], [3, 2, 0, 1, -1], C1=5)
-    assert (found["cost"], found["fn"], found["fp"], found["error"]) == (6, 1, 1, 0.4)
-    assert found["auc"] == pytest.approx(5 / 6)
 
 
 def test_every_item_has_a_plan():

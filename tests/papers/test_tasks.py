@@ -47,12 +47,6 @@ def test_the_source_computes_the_rows_that_are_kept(item, data_dir):
 # --- lozano2008 ---------------------------------------------------------------------------------
 
 
-def test_lozano_the_constant_is_the_cheapest_on_the_training_rows():
-    costs = Costs(np.array(["a", "b", "c"]), np.array([[0, 9, 1], [1, 0, 1], [9, 9, 0]]))
-    decided = lozano2008.cheapest_constant(costs, np.array(["a", "b", "b", "c"]), 3)
-    assert decided.tolist() == ["c"] * 3
-
-
 def test_lozano_flare_is_told_by_its_c_class_flares(data_dir):
     X, y = lozano2008.dataset("flare")
     assert sorted(set(y.tolist())) == list(range(7))
@@ -114,19 +108,7 @@ def test_the_cost_sensitive_machine_is_its_loss():
     assert fitted < other
 
 
-def test_beijbom_surfaces_are_the_paper_s():
-    """Eq. 13: Ls(G) is about 7.4, that of a guess is 2."""
-    at = np.array([3.0]), np.array([2.0])
-    assert beijbom2014.surface("a) Ls", *at)[0] == pytest.approx(np.exp(2) + np.exp(-5) - 2)
-
-
 # --- cao2013 ------------------------------------------------------------------------------------
-
-
-def test_cao_crx_has_the_rows_of_the_paper(data_dir):
-    data = cao2013._data("crx", None)
-    assert len(data.y) == 653 and (data.y == 0).sum() / 5 == 71.4  # what one decision costs there
-    assert not data.X.isna().any(axis=None)
 
 
 def test_cao_boundaries_survive_the_summary():

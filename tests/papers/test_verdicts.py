@@ -107,6 +107,11 @@ def test_pairs_share_their_splits():
 # --- planted data: in favour of the claims (side 0), and reversed (side 1) ------------------------
 
 
+def of_method(metric, other, **values):
+    """Values of one metric by the method's name; ``other`` is that of the rest."""
+    return lambda task, side: {metric: values.get(task.algorithm, other)[side]}
+
+
 def cao_table(task, side):
     name = task.algorithm
     costs = {"AsyB": 1, "AsyBL": 1.1, "AdaBoostC": 2, "AdaC1": 3, cao2013.SHRUNK: 1}
@@ -122,34 +127,11 @@ def cao_table(task, side):
     return found | rest | curves
 
 
-def cao_figure(task, side):
-    far = task.algorithm in cao2013.HEURISTIC
-    return {"excess cost": (0.01, 0.5)[far != side]}
-
-
 def cai_table(task, side):
     if task.algorithm in cai2008.BLIND:
         return {"f": 45.0}
     f = 30.0 if side and task.algorithm == "Gradient" else 55.0
     return {f"f@{cost}": f for cost in cai2008.COSTS} | {"nested f": f}
-
-
-def lozano_table(task, side):
-    levels = {
-        "constant": (500, 1), "AdaBoost.M2": (25, 80), "AdaCost": (60, 60), "CSB2": (50, 50),
-        "p=1": (30, 70),
-    }  # fmt: skip
-    other = 20 - float(re.search(r"p=(\d)", task.algorithm + " p=2")[1])
-    return {"cost": levels.get(task.algorithm, (other, 110 - other))[side], "rounds": 30}
-
-
-def lozano_figure(task, side):
-    return {"cost": (10.0, 20.0)[(task.algorithm == "AdaBoost.M2") != side], "rounds": 30}
-
-
-def masnadi_figure2(task, side):
-    first = task.algorithm == masnadi.NEW[0]
-    return {"crossing": 0.0, "distance": ((0.02, 0.6), (0.5, 0.3))[first][side]}
 
 
 def masnadi_figure3(task, side):
@@ -212,14 +194,6 @@ def nikolaou_ranks(task, side):
     return {f"cost@{ratio:g}": cost for ratio in nikolaou2016.RATIOS}
 
 
-def savings(task, side):
-    levels = {
-        "logistic regression + BMR": (0.1, 0.2), "xgboost": (0.1, 0.2), "csboost": (0.3, 0.1),
-        "random forest + BMR": (0.3, 0.1), "LightGBM + BMR": (0.55, 0.1),
-    }  # fmt: skip
-    return {"savings": levels.get(task.algorithm, (0.6, 0.1))[side]}
-
-
 def capacity(task, side):
     blind = task.algorithm == vanderschraelen2025.BLIND
     good = 20_000.0 if blind and task.item == "telco" else 30_000.0
@@ -227,14 +201,21 @@ def capacity(task, side):
     return {f"{share:.0%}": money for share in vanderschraelen2025.SHARES}
 
 
+NORMS = {f"p={p}{how}": (20 - p, 90 + p) for p in range(2, 6) for how in ("", " sampled")}
+RIVALS = {"AdaBoost.M2": (25, 80), "AdaCost": (60, 60), "CSB2": (50, 50), "p=1": (30, 70)}
+SAVED = {
+    "logistic regression + BMR": (0.1, 0.2), "xgboost": (0.1, 0.2), "csboost": (0.3, 0.1),
+    "random forest + BMR": (0.3, 0.1), "LightGBM + BMR": (0.55, 0.1),
+}  # fmt: skip
+CAO_FIGURE = of_method("excess cost", (0.01, 0.5), **dict.fromkeys(cao2013.HEURISTIC, (0.5, 0.01)))
 PLANTED = {
     **{f"cao2013 table{k}": cao_table for k in range(1, 6)},
-    "cao2013 figure1": cao_figure,
-    "cao2013 figure2": cao_figure,
+    "cao2013 figure1": CAO_FIGURE,
+    "cao2013 figure2": CAO_FIGURE,
     "cai2008 table3": cai_table,
-    "lozano2008 table1": lozano_table,
-    "lozano2008 figure1": lozano_figure,
-    "masnadi2007 figure2": masnadi_figure2,
+    "lozano2008 table1": of_method("cost", (18, 92), constant=(500, 1), **NORMS, **RIVALS),
+    "lozano2008 figure1": of_method("cost", (10, 20), **{"AdaBoost.M2": (20, 10)}),
+    "masnadi2007 figure2": of_method("distance", (0.02, 0.6), **{masnadi.NEW[0]: (0.5, 0.3)}),
     "masnadi2007 figure3": masnadi_figure3,
     "masnadi2007 table2": masnadi_table2,
     "masnadi2007 figure4": masnadi_figure4,
@@ -242,8 +223,8 @@ PLANTED = {
     "beijbom2014 table2": beijbom_risks,
     "beijbom2014 taxonomy": beijbom_risks,
     "nikolaou2016 ranks": nikolaou_ranks,
-    "bahnsen2015 creditscoring": savings,
-    "hoppner2022 savings": savings,
+    "bahnsen2015 creditscoring": of_method("savings", (0.6, 0.1), **SAVED),
+    "hoppner2022 savings": of_method("savings", (0.6, 0.1), **SAVED),
     "vanderschraelen2025 telco": capacity,
     "vanderschraelen2025 german": capacity,
 }

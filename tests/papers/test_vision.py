@@ -109,6 +109,7 @@ def test_scores_are_sums_over_the_stages_and_say_how_far_a_window_got():
     fitted = make(rounds=(1, 1, 2), min_negatives=2, validation=0.25)
     fitted.fit(X, y, pictures=[np.random.default_rng(2).random((50, 60))])
     assert len(fitted.stages_) > 1
+    assert min(stage.detection_rate for stage in fitted.stages_) >= 0.95
     scores, total = fitted.decision_function(X), np.zeros(len(X))
     alive = np.ones(len(X), dtype=bool)
     for k, stage in enumerate(fitted.stages_):
