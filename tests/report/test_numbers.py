@@ -187,21 +187,17 @@ def test_the_model_pays_between_the_break_even_factors(case, reports):
 @cases
 def test_packed_rows_keep_every_bit(case):
     header, content = packed(case)
-
-    def read(spec):
-        """A column as the page reads it."""
-        if "constant" in spec:
-            return np.full(case.n, spec["constant"])
-        return np.frombuffer(content, spec["type"], spec["length"], spec["at"])
-
-    assert (read(header["truth"]) == case.codes).all()
-    assert (read(header["weights"]) == case.weights).all()
-    assert (np.column_stack([read(spec) for spec in header["proba"]]) == case.proba).all()
-    for (j, e), _ in np.ndenumerate(case.average):
-        assert (read(header["costs"][j][e]) == case.matrix[..., j, e]).all()
     assert (header["prices"] is None) == (case.costs.matrix is not None)
-    for spec, price in zip(header["prices"] or (), case.prices.T, strict=False):
-        assert (read(spec) == price).all()
+    pairs = [(header["truth"], case.codes), (header["weights"], case.weights)]
+    pairs += zip(header["proba"], case.proba.T, strict=True)
+    pairs += zip(header["prices"] or (), case.prices.T, strict=False)
+    for j, e in np.ndindex(case.k, case.d):
+        pairs.append((header["costs"][j][e], case.matrix[..., j, e]))
+    for spec, wanted in pairs:  # as the page reads them
+        found = [spec.get("constant")]
+        if "type" in spec:
+            found = np.frombuffer(content, spec["type"], spec["length"], spec["at"])
+        assert (found == wanted).all()
 
 
 @pytest.mark.parametrize("name", ["costs of rows", "four classes", "one heavy row"])
