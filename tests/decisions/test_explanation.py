@@ -80,21 +80,6 @@ def test_the_classifier_end_to_end(classes):
     assert found.feature_names[0] == "amount"
 
 
-@pytest.mark.parametrize(
-    ("contributions", "arguments", "message"),
-    [
-        ([1.0, 2.0], {}, "must have shape"),
-        ([[1.0, 2.0, 3.0]], {"feature_names": ["a"]}, "must hold 2 names"),
-        ([[1.0, 2.0, 3.0]], {"X": [[1.0]]}, r"'X' parameter of explain must have shape \(1, 2\)"),
-        ([[1.0, 2.0, 3.0]], {"proba": [[0.2, 0.3, 0.5]]}, "must have shape"),
-        ([[1.0, 2.0, 3.0]], {"codes": [0, 1]}, "one element per row"),
-    ],
-)
-def test_bad_input(contributions, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        explain(contributions, [[0, 1], [4, 0]], **arguments)
-
-
 @pytest.fixture(scope="module")
 def fitted():
     data = make_fraud(600, random_state=0)

@@ -86,20 +86,3 @@ def test_short_names_and_the_positive_class():
     swapped = break_even([[0.1, 0.9]], [[4, 9], [4, 0]], "fn", positive="fraud", **labels)
     assert swapped[0] == pytest.approx(40)
     assert np.isnan(break_even([[1.0, 0.0]], [[0, 4], [9, 4]], "fn")[0])  # fraud is impossible
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"factors": [0.0]}, "must hold positive numbers"),
-        ({"entries": ["fn"]}, "a name for two classes and two decisions"),
-        ({"entries": ["miss"]}, r"must be \(truth, decision\) or one of"),
-        ({"entries": [(1, 7)]}, "only the decisions .*got .7"),
-        ({"rivals": {"mine": [0]}}, "must have one element per row"),
-        ({"truth": [0]}, "'truth' parameter of sensitivity must have one element per row"),
-        ({"truth": [0, 5]}, "only the classes .*got .5"),
-    ],
-)
-def test_bad_input(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        sensitivity([[0.5, 0.5], [0.2, 0.8]], MATRIX, **arguments)
