@@ -153,29 +153,19 @@ def test_the_curve_is_allocate_at_every_capacity(d):
     assert often["capacity"][-1] == once["capacity"][-1]
 
 
-# Classes, decisions, costs that tie at even probabilities, and the winner.
-TIES = [
-    ("ab", "ab", [[0, 4], [4, 0]], 1),
-    ("abc", ["go", "stop"], [[0, 6], [3, 0], [3, 0]], 1),
-    ("ab", "xyz", [[5, 0, 4], [5, 4, 0]], 1),
-    ("abc", "abc", 1.0 - np.eye(3), 0),
-]
+# Costs that tie at even probabilities, and the winner: of two the second, of more the first.
+TIES = [([[0, 4], [4, 0]], 1), ([[0, 6], [3, 0], [3, 0]], 1), ([[5, 0, 4], [5, 4, 0]], 1)]
 
 
-@pytest.mark.parametrize(("classes", "decisions", "matrix", "winner"), TIES)
-def test_a_tie_is_decided_in_one_way(classes, decisions, matrix, winner):
-    classes, decisions, p = (
-        list(classes),
-        list(decisions),
-        np.full((3, len(classes)), 1 / len(classes)),
-    )
-    rows = np.repeat(np.asarray(matrix, float)[None], 3, axis=0)
-    assert set(cheapest(expected_cost(p, matrix))) == {winner}
-    assert set(allocate(expected_cost(p, matrix), decisions).codes) == {winner}
-    for costs in (matrix, rows):
-        assert set(Costs(classes, costs, decisions).decide(p)) == {winner}
-    rival = {"the winner": [decisions[winner]] * 3}
-    rows = sensitivity(p, matrix, classes=classes, decisions=decisions, rivals=rival).rows
+@pytest.mark.parametrize(("matrix", "winner"), [*TIES, (1.0 - np.eye(3), 0)])
+def test_a_tie_is_decided_in_one_way(matrix, winner):
+    k, d = np.shape(matrix)
+    p = np.full((3, k), 1 / k)
+    found = [cheapest(expected_cost(p, matrix)), allocate(expected_cost(p, matrix)).codes]
+    for costs in (matrix, np.broadcast_to(matrix, (3, k, d))):
+        found.append(Costs(np.arange(k), costs, np.arange(d)).decide(p))
+    assert {*np.concatenate(found)} == {winner}
+    rows = sensitivity(p, matrix, rivals={"the winner": [winner] * 3}).rows
     assert all(row["cost"] == row["the winner"] for row in rows)
 
 

@@ -23,7 +23,7 @@ from costboost.plots import CapacityDisplay, CostThresholdDisplay, ExplanationDi
 COSTS = {"fn": 5, "fp": 1}
 
 
-X, Y = make_gaussians_2d(300, random_state=0)
+X, Y = make_gaussians_2d(150, random_state=0)  # 300 rows
 
 
 @pytest.fixture(autouse=True)
@@ -55,23 +55,26 @@ def test_cost_by_threshold_of_an_estimator():
     assert shown.best_.get_xydata().tolist() == [[shown.best_threshold, shown.best_cost]]
 
 
-def test_cost_by_threshold_of_probabilities():
-    named = np.where(Y > 0, "bad", "ok")  # the costly class is not the second one
-    prices = {"fn": 5, "fp": 1, "positive": "bad"}
-    clf = LogisticRegression().fit(X, named)
-    shown = CostThresholdDisplay.from_estimator(
-        clf, X, named, cost_matrix=prices, response_method="predict_proba"
-    )
-    ok = clf.predict_proba(X)[:, 1]
-    decided = np.where(ok >= 0.8, "ok", "bad")
-    assert cost_at(shown, 0.8) == mean_cost(named, decided, cost_matrix=prices)
+def test_rows_are_priced_as_by_the_classifier_whichever_class_is_the_second():
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(amount=np.linspace(1, 50, 300))
+    y = np.where(Y > 0, "fraud", "ok")  # the score is that of "ok"
+    prices, w = {"fn": "amount", "fp": 20, "positive": "fraud"}, np.arange(300) % 3
+    paid = {"cost_matrix": prices, "X": frame}
+    shown = CostThresholdDisplay.from_estimator(AdaC2Classifier(prices).fit(frame, y), frame, y)
+    assert shown.costs[0] == pytest.approx(mean_cost(y, np.full(300, "ok"), **paid))
+    clf = LogisticRegression().fit(frame, y)
+    ok, method = clf.predict_proba(frame)[:, 1], {"response_method": "predict_proba"}
+    shown = CostThresholdDisplay.from_estimator(clf, frame, y, cost_matrix=prices, **method)
+    decided = np.where(ok >= 0.8, "ok", "fraud")
+    assert cost_at(shown, 0.8) == pytest.approx(mean_cost(y, decided, **paid))
     assert shown.ax_.get_xlabel() == "threshold on the probability of class ok"
     assert shown.in_use_ is None
     assert set(shown.thresholds[:-1]) <= set(ok)
-    w = np.arange(len(Y)) % 3
-    options = {"cost_matrix": prices, "labels": clf.classes_, "positive": "ok"}
-    shown = CostThresholdDisplay.from_predictions(named, ok, sample_weight=w, **options)
-    assert cost_at(shown, 0.8) == mean_cost(named, decided, cost_matrix=prices, sample_weight=w)
+    more = {"labels": clf.classes_, "positive": "ok", "sample_weight": w}
+    shown = CostThresholdDisplay.from_predictions(y, ok, **paid, **more)
+    assert cost_at(shown, 0.8) == pytest.approx(mean_cost(y, decided, **paid, sample_weight=w))
+    with pytest.raises(ValueError, match="the positive one"):  # never guessed
+        CostThresholdDisplay.from_estimator(clf, frame, y, costs=per_row(fn=frame["amount"], fp=2))
 
 
 # --- explanations -------------------------------------------------------------------------
@@ -146,17 +149,3 @@ def test_matplotlib_is_imported_for_drawing_only():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 'pip install "costboost[plots]"' in done.stdout
-
-
-def test_costs_by_expressions_and_the_positive_class():
-    """The threshold display prices rows as the classifier does, and never guesses a class."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"a": rng.normal(size=200), "amount": rng.uniform(1, 50, size=200)})
-    y = np.where(X["a"] + 0.5 * rng.normal(size=200) > 1, "fraud", "ok")
-    prices = {"fn": "amount", "fp": 2, "positive": "fraud"}
-    clf = AdaC2Classifier(prices, n_estimators=5).fit(X, y)
-    shown = CostThresholdDisplay.from_estimator(clf, X, y)
-    everything = mean_cost(y, np.full(200, "ok"), cost_matrix=prices, X=X)
-    assert shown.costs[0] == pytest.approx(everything)  # classes_[1] is "ok": all rows pass
-    with pytest.raises(ValueError, match="the positive one"):
-        CostThresholdDisplay.from_estimator(clf, X, y, costs=per_row(fn=X["amount"], fp=2))
