@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -24,18 +23,18 @@ def needs(package):
 def test_the_loader_reads_a_model_file(tmp_path):
     model, X = fitted("lightgbm, decisions")
     served = _load_pyfunc(str(model.save(tmp_path / "m.costboost")))
-    assert np.array_equal(served.predict(X), model.predict(X))
-    proba = served.predict(X, params={"output": "probabilities"})
-    assert np.array_equal(proba, model.predict_proba(X))
     matrix = np.array([[0.0, 1.0, 2.0], [9.0, 3.0, 1.0]])
-    params = {"costs": matrix.ravel().tolist(), "output": "expected_costs"}
-    assert np.array_equal(served.predict(X, params), model.predict_cost(X, costs=matrix))
-    params["output"] = "decision"
-    assert np.array_equal(served.predict(X, params), model.predict(X, costs=matrix))
-    assert np.array_equal(served.predict(X, {"costs": []}), model.predict(X))
+    costs = {"costs": matrix.ravel().tolist()}
     # Raw rows in any order, with columns that the model does not know.
     raw = X[X.columns[::-1]].assign(payment_id=range(len(X)))
-    assert np.array_equal(served.predict(raw), model.predict(X))
+    for given, params, right in (
+        (X, None, model.predict(X)),
+        (raw, {"costs": []}, model.predict(X)),
+        (X, {"output": "probabilities"}, model.predict_proba(X)),
+        (X, {"output": "expected_costs", **costs}, model.predict_cost(X, costs=matrix)),
+        (X, {"output": "decision", **costs}, model.predict(X, costs=matrix)),
+    ):
+        assert np.array_equal(served.predict(given, params), right)
     with pytest.raises(ValueError, match="2 x 3 numbers"):
         served.predict(X, {"costs": [1.0, 2.0]})
     with pytest.raises(ValueError, match="must be one of"):
@@ -71,22 +70,17 @@ def test_mlflow_serves_what_the_model_says(tmp_path):
     model, X = fitted("lightgbm, decisions")
     assert set(model.decisions_) == {decision for _, decision in CHOICES}
     served = served_by_mlflow(model, tmp_path)
-    X = X.astype({"country": object, "note": object})
-    known = X[X["note"].notna()]  # MLflow refuses missing text in a required column
+    known = X.astype({"country": object})[X["note"].notna()]  # it refuses missing text
     assert np.array_equal(served.predict(known), model.predict(known))
     with pytest.raises(Exception, match="missing"):
-        served.predict(X.drop(columns="charge"))
-
-
-@needs("mlflow")
-@pytest.mark.filterwarnings("ignore")  # MLflow's own
-def test_the_rows_of_the_fit_have_the_types_of_the_signature(tmp_path):
-    """Integers and booleans stay what they are: MLflow refuses to make doubles of them."""
+        served.predict(known.drop(columns="charge"))
+    # Integers and booleans stay what they are: MLflow refuses to make doubles of them.
     values, y = rows()
     X = pd.DataFrame(values).add_prefix("x")
     X = X.assign(age=np.arange(len(y)) % 70, vip=np.arange(len(y)) % 2 == 0, country="de")
-    model = make("CostBoostClassifier").fit(X, y)
-    assert np.array_equal(served_by_mlflow(model, tmp_path, X).predict(X), model.predict(X))
+    model, folder = make("CostBoostClassifier").fit(X, y), tmp_path / "typed"
+    folder.mkdir()
+    assert np.array_equal(served_by_mlflow(model, folder, X).predict(X), model.predict(X))
 
 
 # -- skops, as others call it ---------------------------------------------------------------------
@@ -112,43 +106,38 @@ def test_skops_writes_and_reads_classifiers(case):
 
 @needs("mlflow")
 @needs("skops")
-@pytest.mark.parametrize("case", ["lightgbm, expressions", "lightgbm, decisions"])
+@pytest.mark.filterwarnings("ignore")  # MLflow's own
+@pytest.mark.parametrize("case", OTHERS[:2])
 def test_mlflow_saves_it_like_any_classifier_of_scikit_learn(case, tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # MLflow's own
-        import mlflow
-        import skops.io as skops
+    import mlflow
+    import skops.io as skops
 
-        model, X = fitted(case)
-        types = skops.get_untrusted_types(data=skops.dumps(model))
-        mlflow.sklearn.save_model(
-            model, tmp_path / "model", serialization_format="skops", skops_trusted_types=types,
-            pip_requirements=["costboost"],
-        )  # fmt: skip
-        copy = mlflow.sklearn.load_model(str(tmp_path / "model"))
-        assert np.array_equal(copy.predict(X), model.predict(X))
+    model, X = fitted(case)
+    types = skops.get_untrusted_types(data=skops.dumps(model))
+    mlflow.sklearn.save_model(
+        model, tmp_path / "model", serialization_format="skops", skops_trusted_types=types,
+        pip_requirements=["costboost"],
+    )  # fmt: skip
+    copy = mlflow.sklearn.load_model(str(tmp_path / "model"))
+    assert np.array_equal(copy.predict(X), model.predict(X))
 
 
 # -- SHAP -----------------------------------------------------------------------------------------
 
 
 @needs("shap")
+@pytest.mark.filterwarnings("ignore")  # SHAP's own
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("ensemble", [1, 3])
 def test_shap_values(engine, ensemble):
     """Those of one booster, and the documented mean of several."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # SHAP's own
-        import shap
+    import shap
 
-        X, y = rows()
-        model = CostBoostClassifier(
-            engine=engine, ensemble=ensemble, effort="fast", n_estimators=10, random_state=0
-        ).fit(X, y)
-        values = [
-            model.temperature_ * shap.TreeExplainer(booster).shap_values(X)
-            for booster in ([model.booster_] if ensemble == 1 else model.boosters_)
-        ]
+    settings = {"engine": engine, "ensemble": ensemble, "effort": "fast", "random_state": 0}
+    X, y = rows()
+    model = CostBoostClassifier(n_estimators=10, **settings).fit(X, y)
+    boosters = [model.booster_] if ensemble == 1 else model.boosters_
+    values = [model.temperature_ * shap.TreeExplainer(one).shap_values(X) for one in boosters]
     values = [value[..., -1] if value.ndim == 3 else value for value in values]
-    own = model.contributions(pd.DataFrame(X).to_numpy())[:, :-1]
+    own = model.contributions(X)[:, :-1]
     np.testing.assert_allclose(np.mean(values, axis=0), own, rtol=1e-4, atol=1e-6)
