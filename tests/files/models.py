@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -48,13 +49,16 @@ def frame():
     X["country"] = pd.Categorical(rng.choice(["de", "fr", "at", "ch"], 300))
     X["note"] = rng.choice(np.array(["a", "b", None], dtype=object), 300)
     X.loc[::7, "amount"] = np.nan
-    y = np.where(
-        np.where(X["country"].isin(["de", "at"]) ^ (X["größe 1"] > 0), 1.0, -1.0) + rng.randn(300)
-        > 0,
-        "yes",
-        "no",
-    )
-    return X, y
+    signal = np.where(X["country"].isin(["de", "at"]) ^ (X["größe 1"] > 0), 1.0, -1.0)
+    return X, np.where(signal + rng.randn(300) > 0, "yes", "no")
+
+
+@cache
+def odd_frame():
+    """The frame, with an id that is left out and a column for prices."""
+    X, y = frame()
+    ids = [f"customer {i}" for i in range(len(X))]
+    return X.assign(id=ids, charge=np.arange(len(X)) % 17 / 4.0), y
 
 
 def make(name, **parameters):
@@ -108,51 +112,38 @@ CHOICES = {
 PRICES = {"fn": "10 + 2 * abs(charge)", "fp": 5, "positive": "yes"}
 
 
-@cache
-def odd_frame():
-    """The frame, with an id that is left out and a column for prices."""
-    X, y = frame()
-    ids = [f"customer {i}" for i in range(len(X))]
-    return X.assign(id=ids, charge=np.arange(len(X)) % 17 / 4.0), y
-
-
-def decides_freely(name):
-    """Whether a classifier takes decisions that are not the classes."""
-    C = getattr(costboost, name)
-    is_free = not getattr(C, "_needs_classes_as_decisions", True)
-    return is_free and name != "CostBoostClassifier"
-
-
-CASES = {
-    **{name: _with(name) for name in ESTIMATORS},
-    **{f"{name}, 4 classes": _with(name, 4) for name in MULTICLASS},
-    **{
-        f"{name}, decisions": _with(name, 2, ("no", "yes"), cost_matrix=CHOICES)
-        for name in ESTIMATORS
-        if decides_freely(name)
-    },
-    **{
-        f"{engine}, {n} booster(s), {k} classes": _with(
-            "CostBoostClassifier", k, engine=engine, ensemble=n
-        )
-        for engine in ("lightgbm", "xgboost")
-        for n in (1, 3)
-        for k in (2, 3)
-    },
-    **{
-        f"{engine}, {case}": _on_odd_frame("CostBoostClassifier", engine=engine, **parameters)
-        for engine in ("lightgbm", "xgboost")
-        for case, parameters in {
-            "categories": {},
-            "decisions": {"cost_matrix": CHOICES},
-            "expressions": {"cost_matrix": PRICES},
-            "columns for costs": {"cost_matrix": PRICES, "cost_columns": "exclude"},
-        }.items()
-    },
-    **{
-        f"loss {name}": _with("CostBoostClassifier", 2 if loss.is_binary else 3, loss=name)
-        for name, loss in LOSSES.items()
-    },
+FREE = [  # that take decisions which are not the classes
+    name
+    for name in ESTIMATORS
+    if not getattr(getattr(costboost, name), "_needs_classes_as_decisions", True)
+    and name != "CostBoostClassifier"
+]
+ENGINES = ("lightgbm", "xgboost")
+FORMS = {
+    "categories": {},
+    "decisions": {"cost_matrix": CHOICES},
+    "expressions": {"cost_matrix": PRICES},
+    "columns for costs": {"cost_matrix": PRICES, "cost_columns": "exclude"},
+}
+CASES = {name: _with(name) for name in ESTIMATORS}
+CASES |= {f"{name}, 4 classes": _with(name, 4) for name in MULTICLASS}
+for name in FREE:
+    CASES[f"{name}, decisions"] = _with(name, 2, ("no", "yes"), cost_matrix=CHOICES)
+for engine, n, k in product(ENGINES, (1, 3), (2, 3)):
+    case = _with("CostBoostClassifier", k, engine=engine, ensemble=n)
+    CASES[f"{engine}, {n} booster(s), {k} classes"] = case
+for engine, form in product(ENGINES, FORMS):
+    CASES[f"{engine}, {form}"] = _on_odd_frame("CostBoostClassifier", engine=engine, **FORMS[form])
+for name, loss in LOSSES.items():
+    CASES[f"loss {name}"] = _with("CostBoostClassifier", 2 if loss.is_binary else 3, loss=name)
+for learner in ("tree", "stump", "histogram", "line"):
+    CASES[f"weak learner {learner}"] = _with("CSLogitBoostClassifier", estimator=learner)
+for learner in ("tree", "histogram", "line"):
+    CASES[f"MCBoost, {learner}"] = _with("MCBoostClassifier", 4, estimator=learner)
+for variant, k in product(("relational", "adjusted", "direct"), (2, 3)):
+    CASES[f"LpCSB, {variant}, {k} classes"] = _with("LpCSBClassifier", k, variant=variant)
+TABLE = pd.DataFrame([[0.0, 1.0], [7.5, 0.0]], index=[0, 1], columns=[0, 1])
+CASES |= {
     "two heads": _with_row_costs(),
     "two heads, XGBoost, 3 classes": _with_row_costs(3, engine="xgboost"),
     "own folds": _with("CostBoostClassifier", cv=KFold(3)),
@@ -166,19 +157,6 @@ CASES = {
     "other expressions": _told("lightgbm, categories", PRICES),
     "other decisions": _told("xgboost, categories", CHOICES),
     "samples": _with("CostBoostClassifier", cost_matrix={"fn": samples([1, 9, 3]), "fp": 1}),
-    **{
-        f"weak learner {learner}": _with("CSLogitBoostClassifier", estimator=learner)
-        for learner in ("tree", "stump", "histogram", "line")
-    },
-    **{
-        f"MCBoost, {learner}": _with("MCBoostClassifier", 4, estimator=learner)
-        for learner in ("tree", "histogram", "line")
-    },
-    **{
-        f"LpCSB, {variant}, {k} classes": _with("LpCSBClassifier", k, variant=variant)
-        for variant in ("relational", "adjusted", "direct")
-        for k in (2, 3)
-    },
     "SAMMEC2, classifier": _with("SAMMEC2Classifier", 3, estimator=DecisionTreeClassifier()),
     "AverageCost, regressor": _with("GBSEClassifier", 3, estimator=DecisionTreeRegressor()),
     "a rate for certain": _with("TargetRateClassifier", delta=0.2, n_trials=3),
@@ -187,20 +165,12 @@ CASES = {
     "float labels": _with("AdaC2Classifier", 2, (-1.0, 2.0)),
     "boolean labels": _with("AdaC2Classifier", 2, (False, True)),
     "labels as objects": lambda: (
-        make("AdaC2Classifier"),
-        rows()[0],
-        np.array(["nein", "ja"], dtype=object)[rows()[1]],
-    ),
+        make("AdaC2Classifier"), rows()[0], rows(2, ("nein", "ja"))[1].astype(object)),
     "a cost mapping": _with(
-        "AdaC2Classifier", 2, ("n", "p"), cost_matrix={("n", "p"): 2.5, ("p", "n"): 1}
-    ),
+        "AdaC2Classifier", 2, ("n", "p"), cost_matrix={("n", "p"): 2.5, ("p", "n"): 1}),
     "uncertain costs": _with(
-        "CostBoostClassifier", cost_matrix={"fn": interval(2, 9), "fp": 1}, risk="worst"
-    ),
-    "a cost frame": _with(
-        "AdaC2Classifier",
-        cost_matrix=pd.DataFrame([[0.0, 1.0], [7.5, 0.0]], index=[0, 1], columns=[0, 1]),
-    ),
+        "CostBoostClassifier", cost_matrix={"fn": interval(2, 9), "fp": 1}, risk="worst"),
+    "a cost frame": _with("AdaC2Classifier", cost_matrix=TABLE),
     "a loss object": _with("CostBoostClassifier", 3, loss=MC()),
     "C4.5": _on_odd_frame("AdaC2Classifier", estimator="c45"),
     "C4.5, pairs": _with("LpCSBClassifier", 3, estimator=JointC45()),
@@ -211,17 +181,13 @@ CASES = {
     "scikit-learn trees": _with("AdaC2Classifier", estimator=DecisionTreeClassifier(max_depth=2)),
     "scikit-learn lines": _with("CSLogitBoostClassifier", estimator=LinearRegression()),
     "a pipeline": _with(
-        "MinCostClassifier", estimator=make_pipeline(StandardScaler(), LogisticRegression())
-    ),
+        "MinCostClassifier", estimator=make_pipeline(StandardScaler(), LogisticRegression())),
     "sigmoid": _with("MinCostClassifier", calibration="sigmoid", cv=2),
     "isotonic": _with("MinCostClassifier", calibration="isotonic", cv=2),
     "a generator as seed": _with("AdaC2Classifier", random_state=np.random.RandomState(3)),
-    "lines": lambda: (
-        make("CostBoostClassifier", learning_rate=0.05),
-        rows()[0],
-        (rows()[0][:, 0] > 0.0).astype(int),
-    ),
-}
+    "lines": lambda: (make("CostBoostClassifier", learning_rate=0.05), rows()[0],
+                      (rows()[0][:, 0] > 0.0).astype(int)),
+}  # fmt: skip
 
 
 @cache
@@ -236,31 +202,26 @@ def fitted(case):
 
 
 def answers(model, X):
-    """All that a model says of some rows, as arrays."""
-    found = {"predict": model.predict(X)}
-    for method in ("predict_proba", "predict_cost", "decision_function", "contributions"):
-        if hasattr(model, method):
-            found.update(_asked(method, lambda method=method: getattr(model, method)(X)))
-    if hasattr(model, "explain"):
-        found.update(_asked("explain", lambda: model.explain(X)))
-    for method in ("staged_predict", "staged_decision_function"):
-        if hasattr(model, method):
-            found.update({f"{method} {t}": s for t, s in enumerate(getattr(model, method)(X))})
+    """All that a model says of some rows, as arrays; the error, if it has no such answer."""
+    found = {}
+    for method in (
+        "predict", "predict_proba", "predict_cost", "decision_function", "contributions",
+        "explain", "staged_predict", "staged_decision_function",
+    ):  # fmt: skip
+        try:
+            answer = getattr(model, method)(X) if hasattr(model, method) else ()
+        except ValueError as error:
+            answer = np.array(str(error))
+        if isinstance(answer, np.ndarray):
+            found[method] = answer
+        elif method == "explain" and answer:
+            found |= {f"explain.{name}": getattr(answer, name) for name in ("codes", "parts")}
+        else:  # of every round
+            found |= {f"{method} {t}": scores for t, scores in enumerate(answer)}
     for attribute in ("classes_", "cost_matrix_", "feature_importances_", "estimator_weights_"):
         if hasattr(model, attribute):
             found[attribute] = getattr(model, attribute)
     return found
-
-
-def _asked(method, ask):
-    """Arrays of an answer; the error, if the model has no such answer."""
-    try:
-        answer = ask()
-    except ValueError as error:
-        return {method: np.array(str(error))}
-    if isinstance(answer, np.ndarray):
-        return {method: answer}
-    return {f"{method}.{name}": getattr(answer, name) for name in ("codes", "base", "parts")}
 
 
 def same(a, b):
