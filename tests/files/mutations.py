@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from costboost.errors import ModelFileError
-from costboost.files import FORMAT, load, save
+from costboost.files import FORMAT, inspect, load, save
 from costboost.files.model import contents
 from costboost.files.state import classes
 from files.models import answers, fitted, same
@@ -314,31 +315,27 @@ def started(*command, timeout=1800):
     )
 
 
-MEASURE = """
-import re, sys, time
-from pathlib import Path
-import costboost.algorithms, costboost.gbm
-from costboost.errors import ModelFileError
-from costboost.files import inspect, load
+def measure(*paths):
+    """Read files; of each a line with seconds, megabytes and the error."""
 
-def memory(name):
-    return int(re.search(name + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1000
+    def memory(name):
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(name + r":\s*(\d+)", status)[1]) / 1000
 
-for path in sys.argv[1:]:
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak
-    start, before, said = time.process_time(), memory("VmRSS"), ""
-    for read in (inspect, load):
-        try:
-            read(path)
-        except ModelFileError as error:
-            said = str(error)[:300].replace("\\n", " ")
-    print(time.process_time() - start, memory("VmHWM") - before, said, sep="|")
-"""
+    for path in paths:
+        Path("/proc/self/clear_refs").write_text("5")  # forget the peak
+        start, before, said = time.process_time(), memory("VmRSS"), ""
+        for read in (inspect, load):
+            try:
+                read(path)
+            except ModelFileError as error:
+                said = str(error)[:300].replace("\n", " ")
+        print(time.process_time() - start, memory("VmHWM") - before, said, sep="|")
 
 
 def measured(paths):
     """Of each file the seconds of a processor and megabytes that it takes, and the error."""
-    done = started("-c", MEASURE, *map(str, paths), timeout=300)
+    done = started("-m", "files.mutations", "measure", *map(str, paths), timeout=300)
     assert done.returncode == 0, done.stderr
     lines = (line.split("|", 2) for line in done.stdout.splitlines())
     return [(float(seconds), float(megabytes), said) for seconds, megabytes, said in lines]
@@ -364,4 +361,7 @@ def run(count, start=0, batch=500):
 
 
 if __name__ == "__main__":
-    worker(*map(int, sys.argv[1:]))
+    if sys.argv[1] == "measure":
+        measure(*sys.argv[2:])
+    else:
+        worker(*map(int, sys.argv[1:]))

@@ -6,19 +6,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from costboost import CostBoostClassifier
-from costboost.serve import Settings
-from costboost.serve.app import Application
-from costboost.serve.scoring import Service, load_service
+from costboost.serve.scoring import Service
 from serve.models import (
     CSV,
-    FRAUD,
     MODELS,
-    SMALL,
-    Client,
     client_of,
     csv_of,
     model_of,
@@ -96,21 +89,18 @@ def test_limits_hold_and_explanations_add_up(capacity):
 
 def test_blocks_of_rows_are_those_of_one(monkeypatch):
     model, client = model_of("review"), client_of("review")
-    X = rows_of(model, 20)
-    costs = own_costs(model, 20).tolist()
-    more = {"costs": costs, "explain": True, "capacity": {"review": 2}}
-    whole = client.decide({"records": records_of(X), **more}).json()
+    records = records_of(rows_of(model, 20))
+    body = {"records": records, "costs": own_costs(model, 20).tolist(), "explain": True}
+    body["capacity"] = {"review": 2}
+    whole = client.decide(body).json()["rows"]
     monkeypatch.setattr("costboost.serve.scoring._ROWS", 3)
-    assert len({row["decision"] for row in whole["rows"]}) > 1
-    blocks = client.decide({"records": records_of(X), **more}).json()
-    for one, two in zip(whole["rows"], blocks["rows"], strict=True):
+    assert len({row["decision"] for row in whole}) > 1
+    for one, two in zip(whole, client.decide(body).json()["rows"], strict=True):
         assert one["decision"] == two["decision"]
         assert one["expected_costs"] == pytest.approx(two["expected_costs"], rel=1e-12)
         assert one["explanation"]["parts"] == pytest.approx(two["explanation"]["parts"], abs=1e-9)
-    records = records_of(X)
     records[13]["hour"] = "noon"
-    answer = client.decide({"records": records}).json()
-    assert answer["error"]["field"] == "records[13].hour"
+    assert client.decide(body).json()["error"]["field"] == "records[13].hour"
 
 
 def test_forms_of_costs_agree():
@@ -158,33 +148,6 @@ def test_costs_as_columns_are_those_of_their_rows():
     ):
         answer = client.decide(csv_of(X.assign(**more)), CSV)
         assert (answer.status_code, words in answer.json()["error"]["message"]) == (422, True)
-
-
-@pytest.mark.filterwarnings("ignore::costboost.errors.ColumnWarning")
-def test_a_row_of_the_csv_that_the_model_was_fitted_on(tmp_path):
-    """Raw cells: dates, decimal commas, ids and marks of missing values, as they are written."""
-    rng, n = np.random.default_rng(0), 400
-    days = pd.Timestamp("2026-01-05") + pd.to_timedelta(rng.integers(0, 24 * 90, n), "h")
-    cells = {"payment_id": np.arange(n) + 1000, "when": days.strftime("%d.%m.%Y %H:%M")}
-    cells["amount"] = [f"{value:.2f}".replace(".", ",") for value in rng.lognormal(3, 1, n)]
-    cells |= {"country": rng.choice(["DE", "?"], n), "abroad": rng.choice(["true", "false"], n)}
-    raw = pd.DataFrame(cells).astype(str)
-    y = np.where(rng.uniform(size=n) < 0.1 + 0.3 * (days.hour < 6), "fraud", "ok")
-    model = CostBoostClassifier({"fn": "amount + 15", **FRAUD}, **SMALL).fit(raw, y)
-    path = model.save(tmp_path / "m.costboost")
-    client = Client(Application(Settings(path), lambda: load_service(path)))
-    new = raw[:7]
-    for answer in (
-        client.decide(csv_of(new), CSV),
-        client.decide({"records": new[new.columns[::-1]].assign(x="x").to_dict("records")}),
-    ):
-        rows = answer.json()["rows"]
-        found = column(rows, "expected_costs", model.decisions_)
-        np.testing.assert_array_equal(found, model.predict_cost(new))
-        assert [row["given"]["payment_id"] for row in rows] == new["payment_id"].tolist()
-    schema = client.get("/schema").json()
-    assert schema["required"] == ["when", "amount", "country", "abroad"]
-    assert "payment_id" in schema["properties"]
 
 
 def test_unseen_categories_are_named_and_count_as_missing():

@@ -123,10 +123,9 @@ def test_no_decision_without_its_line(tmp_path, monkeypatch):
 
 
 def test_given_columns_take_no_place_of_an_audit_log(tmp_path):
-    path = tmp_path / "audit.jsonl"
     row = {**body()["records"][0], "decision": "mine", "probability_ok": 7, "note": "mine"}
-    client_of("review", audit=path, audit_rows=True).decide({"records": [row]})
-    [line] = lines_of(path)
+    client_of("review", audit=tmp_path / "log", audit_rows=True).decide({"records": [row]})
+    [line] = lines_of(tmp_path / "log")
     assert line["decision"] != "mine" and line["probability_ok"] <= 1 and line["note"] == "mine"
 
 

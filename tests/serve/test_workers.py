@@ -147,43 +147,39 @@ def test_connections_that_were_made_can_be_accepted_when_no_more_are():
 
 def test_unfinished_connections(tmp_path):
     """Clients that never finish a request keep nobody else out, and fill no log."""
-    path = tmp_path / "fraud.costboost"
+    path, log = tmp_path / "fraud.costboost", []
     model_of("review").save(path)
     before = (
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
         "import costboost.serve.workers as w; w._HEAD_SECONDS = 3.0;"
     )
-    log = []
     with server(path, before=before, log=log) as (process, port):
+
+        def send(data):
+            found = socket.create_connection(("127.0.0.1", port), timeout=30)
+            found.sendall(data)
+            return found
+
         wait_until(lambda: ask_once(port, "/health")[0] == 200)
-        first = socket.create_connection(("127.0.0.1", port), timeout=30)
-        first.sendall(b"POST /decide HTTP/1.1\r\nHost: loc")
-        for sent in range(3):  # a byte now and then does not help
-            time.sleep(0.5)
-            first.sendall(b"alhost"[sent : sent + 1])
-        started = time.monotonic()
-        assert first.recv(100) == b""
-        assert time.monotonic() - started < 10
-        first.close()
-        half = []
-        for _ in range(300):
-            half.append(socket.create_connection(("127.0.0.1", port), timeout=30))
-            half[-1].sendall(b"GET /health HTTP/1.1\r\nHost: loc")
+        with send(b"POST /decide HTTP/1.1\r\nHost: loc") as first:
+            for byte in b"alh":  # a byte now and then does not help
+                time.sleep(0.5)
+                first.sendall(bytes([byte]))
+            started = time.monotonic()
+            assert first.recv(100) == b""
+            assert time.monotonic() - started < 10
+        half = [send(b"GET /health HTTP/1.1\r\nHost: loc") for _ in range(300)]
         assert ask_once(port, "/health")[0] == 200
         for one in half:
             one.close()
         for _ in range(100):  # nonsense is answered, and logged a few times
-            with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
-                one.sendall(b"nonsense\r\n\r\n")
+            with send(b"nonsense\r\n\r\n") as one:
                 assert b"400" in one.recv(1000)
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
-            one.sendall(
-                b"POST /decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
-                b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n"
-            )
-            answer = b""
-            while part := one.recv(10_000):
-                answer += part
+        with send(
+            b"POST /decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n"
+        ) as one:
+            answer = b"".join(iter(lambda: one.recv(10_000), b""))
             assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
