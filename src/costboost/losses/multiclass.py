@@ -290,7 +290,7 @@ class MC(GEL):
     _constant = 1.0
 
     def _factors(self, y: Ints, C: Floats) -> Floats:
-        return np.asarray(np.arange(C.shape[1]) != y[:, None], dtype=np.float64)
+        return np.asarray((1.0 - np.eye(C.shape[1]))[y])
 
 
 # -- The generalised logistic loss ---------------------------------------------------------------
