@@ -14,7 +14,13 @@ from sklearn.linear_model import LogisticRegression
 
 from costboost import MinCostClassifier
 from costboost.datasets import log_odds, make_gaussians_2d
-from costboost_papers.plots import boundaries_of, draw_boundaries, draw_crossings, draw_factors
+from costboost_papers.plots import (
+    boundaries_of,
+    draw_boundaries,
+    draw_crossings,
+    draw_factors,
+    spread,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -68,8 +74,8 @@ def test_labels_at_line_ends_keep_their_order_and_do_not_overlap():
     # Of an annotation the words alone, without the line that leads to them.
     boxes = [matplotlib.text.Text.get_window_extent(text) for text in ax.texts]
     assert all(low.y1 <= high.y0 for low, high in pairwise(boxes))
-    # Those that had to move share the shift; the one that is alone stays.
-    heights = ax.transData.transform([(1, end) for _, end in (*ends.values(), (0, 3.0))])[:, 1]
-    middles = np.array([(box.y0 + box.y1) / 2 for box in boxes])
-    assert middles[:9].mean() == pytest.approx(heights[:9].mean(), abs=3)
-    assert middles[9] == pytest.approx(heights[9], abs=3)
+
+
+def test_spread_keeps_order_and_distance_and_shares_the_shift():
+    placed = spread(np.array([5.0, 1.0, 1.0, 1.5, 9.0]), 1.0)
+    np.testing.assert_allclose(placed, [5.0, 1 / 6, 7 / 6, 13 / 6, 9.0])
