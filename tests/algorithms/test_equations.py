@@ -11,11 +11,6 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
-from costboost.algorithms import (
-    CSAdaBoostClassifier,
-    CSLogitBoostClassifier,
-    CSRealBoostClassifier,
-)
 from costboost.boosting.descent import exponential_step
 from costboost.costs import per_row
 from reference import decide, descent, losses, own_files, votes
@@ -238,7 +233,9 @@ def test_cs_adaboost_joint_search(pair):
     X, y, s, rng = rows(0, n=40)
     X, X_new = X[:, :2], rng.normal(size=(50, 2))
     C1, C2 = pair
-    clf = CSAdaBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS).fit(X, y, sample_weight=s)
+    clf = costboost.CSAdaBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS).fit(
+        X, y, sample_weight=s
+    )
     c = np.where(y > 0, C1, C2)
     trace = descent.run_cs_adaboost_stumps(X, y, c, rounds=ROUNDS, sample_weight=s)
     for rule, plain in zip(clf.estimators_, trace.rules, strict=True):
@@ -254,7 +251,7 @@ def test_cs_adaboost_joint_search(pair):
 def test_cs_realboost(ratio):
     X, y, s, _ = rows(0)
     codes = np.stack([np.searchsorted([-0.7, 0.0, 0.7], column) for column in X.T], axis=1)
-    clf = CSRealBoostClassifier({"fn": ratio, "fp": 1}, n_estimators=ROUNDS)
+    clf = costboost.CSRealBoostClassifier({"fn": ratio, "fp": 1}, n_estimators=ROUNDS)
     clf.fit(codes.astype(float), y, sample_weight=s)
     # Half the weight of an average row, as the library documents.
     options = {"smoothing": lambda total, n_bins: total * 0.5 / s.sum(), "sample_weight": s}
@@ -270,7 +267,7 @@ def test_cs_logitboost(pair, rate, weighting):
     X, y, s, _ = rows(0)
     C1, C2 = pair
     options = {"weighting": weighting, "learning_rate": rate, "guarded": True}
-    clf = CSLogitBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS, **options)
+    clf = costboost.CSLogitBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS, **options)
     clf.fit(X, y, sample_weight=s)
     trace = descent.run_cs_logitboost(X, y, C1, C2, rounds=ROUNDS, sample_weight=s, **options)
     assert_equal_stages(clf, trace, X, unit=rate / (C1 + C2))
@@ -321,7 +318,7 @@ def test_without_guards_the_equations_are_the_printed_ones(name, ratio):
 def test_cs_logitboost_with_costs_per_row_takes_the_newton_step():
     X, y, s, rng = rows(8)
     C1, C2 = rng.uniform(1.5, 2.5, len(y)), rng.uniform(0.8, 1.2, len(y))
-    clf = CSLogitBoostClassifier(n_estimators=2, learning_rate=0.1, weighting="newton")
+    clf = costboost.CSLogitBoostClassifier(n_estimators=2, learning_rate=0.1, weighting="newton")
     clf.fit(X, y, costs=per_row(fn=C1, fp=C2), sample_weight=s)
     first, second = clf.staged_decision_function(X)
 

@@ -12,14 +12,6 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
-from costboost import (
-    AverageCostClassifier,
-    CostingClassifier,
-    DSEClassifier,
-    GBSEClassifier,
-    LpCSBClassifier,
-    MCBoostClassifier,
-)
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
 from costboost.boosting.multiclass import ClassVotes, MulticlassProblem
@@ -168,7 +160,7 @@ def test_p_norm(variant, p, step, k, asked):
     is_direct = variant == "direct"
     options = {"p": p, "variant": variant, "step": step}
     learner = DecisionTreeRegressor(max_depth=2) if is_direct else Depth2()
-    clf = LpCSBClassifier(
+    clf = costboost.LpCSBClassifier(
         resample=False, n_estimators=ROUNDS, estimator=learner, random_state=0, **options
     ).fit(X, codes, costs=prices, sample_weight=s)
     plain = {"make_component": component} if is_direct else {"make_learner": ClassByClass}
@@ -184,7 +176,7 @@ def test_p_norm(variant, p, step, k, asked):
 @pytest.mark.parametrize("p", [1, 1.5])
 def test_without_a_bound_the_step_is_harmonic(p):
     X, codes, prices, *_ = rows(0, 3)
-    clf = LpCSBClassifier(p=p, step="bound", n_estimators=4).fit(X, codes, costs=prices)
+    clf = costboost.LpCSBClassifier(p=p, step="bound", n_estimators=4).fit(X, codes, costs=prices)
     np.testing.assert_allclose(clf.estimator_weights_, [1, 1 / 2, 1 / 3, 1 / 4], rtol=1e-12)
 
 
@@ -195,7 +187,9 @@ def test_without_a_bound_the_step_is_harmonic(p):
 @pytest.mark.parametrize("learner", ["tree", Depth2()], ids=str)
 def test_gbse(k, learner, asked):
     X, codes, prices, C, z, s = rows(30, k)
-    clf = GBSEClassifier(n_estimators=ROUNDS, estimator=learner, random_state=0, max_leaves=6)
+    clf = costboost.GBSEClassifier(
+        n_estimators=ROUNDS, estimator=learner, random_state=0, max_leaves=6
+    )
     clf.fit(X, codes, costs=prices, sample_weight=s)
     make = pnorm.replay(relations(clf, X)) if learner == "tree" else ClassByClass
     trace = pnorm.run_gbse(C, X, rounds=ROUNDS, make_learner=make, codes=z, sample_weight=s)
@@ -227,7 +221,7 @@ class Recorder(np.random.RandomState):
 def test_average_cost(k, asked):
     X, codes, prices, C, z, s = rows(40, k)
     rng = Recorder(0)
-    clf = AverageCostClassifier(n_estimators=ROUNDS, random_state=rng, max_leaves=6)
+    clf = costboost.AverageCostClassifier(n_estimators=ROUNDS, random_state=rng, max_leaves=6)
     clf.fit(X, codes, costs=prices, sample_weight=s)
     h = relations(clf, X)
     trace = pnorm.run_average_cost(
@@ -248,7 +242,7 @@ def test_average_cost(k, asked):
 def test_p_1_draws_samples_of_the_pairs(variant):
     X, codes, prices, C, z, s = rows(41, 3)
     rng = Recorder(0)
-    LpCSBClassifier(p=1, variant=variant, n_estimators=3, random_state=rng).fit(
+    costboost.LpCSBClassifier(p=1, variant=variant, n_estimators=3, random_state=rng).fit(
         X, codes, costs=prices, sample_weight=s
     )
     pairs = pnorm.relational_pairs if variant == "relational" else pnorm.adjusted_pairs
@@ -265,14 +259,14 @@ def test_p_1_draws_samples_of_the_pairs(variant):
 def test_dse_draws_by_what_a_class_saves_and_costing_by_the_mean_cost_of_an_error(k):
     _, _, _, C, z, s = rows(50, k)
     rng = Recorder(0)
-    drawn, classes = DSEClassifier._draw(MulticlassProblem(z, C, s), rng)
+    drawn, classes = costboost.DSEClassifier._draw(MulticlassProblem(z, C, s), rng)
     expected = pnorm.dse_probabilities(C, s)
     np.testing.assert_allclose(rng.probabilities[0].reshape(-1, k), expected, **CLOSE)
     assert len(drawn) == len(classes) == len(C)
     assert (expected[drawn, classes] > 0).all()
     _, _, _, C, z, s = rows(52, k, n=200)
     rng = Recorder(0)
-    accepted, classes = CostingClassifier._draw(MulticlassProblem(z, C, s), rng)
+    accepted, classes = costboost.CostingClassifier._draw(MulticlassProblem(z, C, s), rng)
     chance = pnorm.costing_probabilities(C, z, s)
     np.testing.assert_array_equal(accepted, np.flatnonzero(rng.drawn[0] < chance))
     np.testing.assert_array_equal(classes, z[accepted])
@@ -284,7 +278,7 @@ def test_costing_takes_a_row_of_a_class_that_was_rejected():
     problem = MulticlassProblem(np.array([0, 0, 1, 1, 1]), C, np.ones(5))
     taken = set()
     for seed in range(20):
-        accepted, classes = CostingClassifier._draw(problem, np.random.RandomState(seed))
+        accepted, classes = costboost.CostingClassifier._draw(problem, np.random.RandomState(seed))
         assert classes.tolist() == [0, 0, 1]
         taken.add(int(accepted[-1]))
     assert taken == {2, 3}
@@ -356,7 +350,7 @@ def test_codewords():
 def test_mcboost(loss, k, rate, asked):
     X, codes, prices, C, z, s = rows(70, k, n=40, noise=1.5)
     rounds = 3
-    clf = MCBoostClassifier(loss=loss, n_estimators=rounds, learning_rate=rate)
+    clf = costboost.MCBoostClassifier(loss=loss, n_estimators=rounds, learning_rate=rate)
     clf.fit(X, codes, costs=prices, sample_weight=s)
     np.testing.assert_array_equal(clf.codewords_, simplex_codewords(k))
     plain = {"rounds": rounds, "codes": z, "words": clf.codewords_, "sample_weight": s}
@@ -383,7 +377,7 @@ def test_mcboost(loss, k, rate, asked):
 def test_posteriors_and_bayes(k):
     X, codes, _, _, _, s = rows(71, k)
     matrix = np.random.default_rng(k).uniform(1, 9, size=(k, k)) * (1 - np.eye(k))
-    clf = MCBoostClassifier(matrix, loss="mc", decision="bayes", n_estimators=4)
+    clf = costboost.MCBoostClassifier(matrix, loss="mc", decision="bayes", n_estimators=4)
     clf.fit(X, codes, sample_weight=s)
     plain = {"rounds": 4, "codes": codes, "words": clf.codewords_, "sample_weight": s}
     trace = multiclass.run_mcboost(matrix[codes], X, loss="mc", **plain)
@@ -395,14 +389,14 @@ def test_posteriors_and_bayes(k):
 def test_a_loss_that_is_not_convex_is_refused():
     X, codes, *_ = rows(72, 3)
     with pytest.raises(ValueError, match=r"'loss' .* must be convex.*ExpectedCost\(\) is not"):
-        MCBoostClassifier(loss="expected_cost").fit(X, codes)
+        costboost.MCBoostClassifier(loss="expected_cost").fit(X, codes)
 
 
 def test_two_classes_with_the_logistic_loss():
     """GLL is log(1 + c e^{-yF}): the score where the rows say nothing is ln(c- n- / c+ n+)."""
     X = np.repeat([[0.0], [1.0]], 6, axis=0)
     codes = np.array([0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1])
-    clf = MCBoostClassifier(loss="gll", estimator="tree", n_estimators=20).fit(X, codes)
+    clf = costboost.MCBoostClassifier(loss="gll", estimator="tree", n_estimators=20).fit(X, codes)
     F = clf.decision_function(X)
     np.testing.assert_allclose(F[[0, 6]], [0.0, math.log(5.0)], atol=1e-6)
     np.testing.assert_allclose(clf.predict_proba(X)[[0, 6], 1], [1 / 2, 5 / 6], atol=1e-6)

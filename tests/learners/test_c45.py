@@ -99,14 +99,9 @@ def test_only_the_size_of_the_weights_counts():
 
 
 def test_scikit_learn():
-    check_estimator(
-        C45Classifier(),
-        on_skip=None,
-        expected_failed_checks=dict.fromkeys(
-            ("check_sample_weight_equivalence_on_dense_data",),
-            "like J48 it counts rows, whatever their weight, before a column of numbers is split",
-        ),
-    )
+    why = "like J48 it counts rows, whatever their weight, before a column of numbers is split"
+    failures = {"check_sample_weight_equivalence_on_dense_data": why}
+    check_estimator(C45Classifier(), on_skip=None, expected_failed_checks=failures)
 
 
 # -- as a weak learner ------------------------------------------------------------------------
@@ -135,10 +130,6 @@ def test_a_joint_tree_asks_for_the_class_first():
     np.testing.assert_array_equal(rule.predict(X), per_class.estimators_[0].predict(X))
     with pytest.raises(ValueError, match="JointC45 learns relations"):
         AdaC2Classifier(estimator=JointC45()).fit(X[50:], y[50:])
-
-
-def test_what_c45_cannot_do():
-    X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"real-valued responses\. Choose estimator='tree'"):
         CSLogitBoostClassifier(estimator="c45").fit(X[50:], y[50:])
     model = AdaC2Classifier(estimator="c45", n_estimators=2).fit(X[50:], y[50:])
