@@ -8,17 +8,18 @@ import inspect
 import pkgutil
 import re
 
-import numpy as np
 import pytest
 
 import costboost
+from data import rows
 
+ROOMS = (
+    "costboost",
+    *(name for _, name, _ in pkgutil.iter_modules(costboost.__path__, "costboost.")),
+)
 MODULES = [
     importlib.import_module(name)
-    for _, name, _ in [
-        (None, "costboost", True),
-        *pkgutil.iter_modules(costboost.__path__, "costboost."),
-    ]
+    for name in ROOMS
     if not name.startswith(("costboost._", "costboost.cli"))
 ]
 # What users meet but never build: rules of a fitted model, and what the loop tells a learner.
@@ -75,9 +76,7 @@ def test_every_method_and_parameter_is_explained(name):
 
 @pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
 def test_every_fitted_attribute_is_explained(kind):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    X, y = rows(n=60)
     settings = {"n_estimators": 3, "detection_rate": 0.5, "n_trials": 2}
     known = inspect.signature(kind).parameters
     model = kind(**{n: v for n, v in settings.items() if n in known}).fit(X, y)
@@ -88,8 +87,7 @@ def test_every_fitted_attribute_is_explained(kind):
 
 @pytest.mark.parametrize("name", costboost.algorithms.__all__)
 def test_every_algorithm_cites_and_shows_itself(name):
-    C = getattr(costboost, name)
-    doc = inspect.getdoc(C)
+    doc = inspect.getdoc(getattr(costboost, name))
     for section in ("References", "Examples"):
         assert f"{section}\n{'-' * len(section)}\n" in doc, f"{name} has no {section}"
     assert "math:" in doc, f"{name} shows no equation"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import comb
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ from costboost.datasets import log_odds, make_gaussians_2d
 from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
 
 QUICK = AdaBoostCClassifier(n_estimators=10, estimator="stump", random_state=0)
+BOOST = AdaBoostCClassifier._fit
 
 TEXT_LABELS = {
     "check_classifiers_classes": "which of two texts is positive is not guessed: positive= says it",
@@ -119,17 +121,11 @@ def test_search_reaches_the_rate(gaussians, rate):
 
 def test_search_is_bounded_and_reproducible(gaussians):
     X, y = gaussians
-    calls = []
-
-    class Counting(AdaBoostCClassifier):
-        def fit(self, X, y, sample_weight=None, *, costs=None):
-            calls.append(self.cost_matrix)
-            return super().fit(X, y, sample_weight, costs=costs)
-
-    inner = Counting(n_estimators=3, estimator="stump", random_state=0)
+    inner = AdaBoostCClassifier(n_estimators=3, estimator="stump", random_state=0)
     clf = TargetRateClassifier(inner, 0.9, n_trials=4, tol=0.0, cv=3, random_state=0)
-    first = clf.fit(X, y).cost_ratio_
-    assert len(calls) <= 4 * 3 + 1
+    with mock.patch.object(AdaBoostCClassifier, "_fit", autospec=True, side_effect=BOOST) as fits:
+        first = clf.fit(X, y).cost_ratio_
+    assert len(fits.mock_calls) == 4 * 3 + 1
     assert clone(clf).fit(X, y).cost_ratio_ == first
     assert inner.cost_matrix is None
     assert clf.estimator_.cost_matrix.tolist() == [[0, 1], [first, 0]]
@@ -203,10 +199,9 @@ def test_weights_and_routing(gaussians):
     clf.fit(X, y, sample_weight=weights)
     flagged = clf.predict(X) > 0
     assert flagged[(y > 0) & (weights > 0)].mean() == pytest.approx(0.9, abs=0.06)
+    neighbours = TargetRateClassifier(KNeighborsClassifier(), 0.9, delta=0.1)
     with pytest.raises(ValueError, match="takes no sample_weight"):
-        TargetRateClassifier(KNeighborsClassifier(), 0.9, delta=0.1).fit(
-            X, y, sample_weight=weights
-        )
+        neighbours.fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match="only one class with weights above 0"):
         clf.fit(X, y, sample_weight=(y > 0).astype(float))
     with sklearn.config_context(enable_metadata_routing=True):
