@@ -137,7 +137,7 @@ ERRORS = {
         FRAME.rename({"ok": "fine"}), r"lack \['ok'\] and name the unknown \['fine'\].*Relabel",
     ),
     "no columns": (pd.DataFrame(MATRIX, CLASSES), "columns have no names, only the numbers"),
-    "repeated": (FRAME.iloc[[0, 1, 1]], r"each of its rows once, got \['fraud', 'ok', 'ok'\]"),
+    "repeated": (FRAME.iloc[[0, 1, 1]], r"label once in its rows, got \['fraud', 'ok', 'ok'\]"),
     "polars": (pl.DataFrame({"fraud": [0, 1], "ok": [5, 0]}), "first column must hold the true"),
     "truth missing": ({("ok", "fraud"): 5, ("ok", "ok"): 0}, r"missing: \('fraud', 'ok'\)\."),
     "no such truth": ({("frud", "ok"): 5, ("ok", "fraud"): 1}, r"lack \['fraud'\].*did you mean"),
@@ -162,7 +162,7 @@ ERRORS = {
     "unnamed decisions": (TABLE, "need names: pass a labelled frame"),
     "fewer decisions": (dict(cost_matrix=SQUARE, decisions=DECISIONS), "review'.*fitted with"),
     "no classes": (dict(cost_matrix=FRAME, as_classes=True), "decides only for the classes"),
-    "function": (lambda X: X, r"Pass costs=cost_matrix"),
+    "function": (lambda X: X, r"Pass its result, costs="),
     "function of wrong shape": (
         dict(cost_matrix=lambda X: np.ones((2, 2)), X=np.ones((4, 1)), n_samples=4),
         r"must return one matrix per row.*\(4, 2, 2\).*got \(2, 2\)",
@@ -333,7 +333,7 @@ def test_what_is_unknown_is_said():
         with pytest.raises(ValueError, match=r"truth of the rows.*known\(codes\)"):
             ask()
     for wrong in (prices, {"matrix": MATRIX, "codes": [0, 1], **prices}):
-        with pytest.raises(ValueError, match="needs a matrix, or prices and codes"):
+        with pytest.raises(ValueError, match="needs a matrix, or prices and the truth"):
             Costs(CLASSES, **wrong)
     with pytest.raises(ValueError, match=r"Pass costs of shape \(n, 2, 2\)"):
         Costs(CLASSES, codes=[0, 1], **prices).unknown  # noqa: B018

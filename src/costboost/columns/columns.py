@@ -180,16 +180,14 @@ class Column:
             raise self._error(f"values of the type {raw.type}", [0], where, first)
         places, texts = as_texts(raw)
         if self.kind == "category":
-            codes = [self._codes.get(text) for text in texts]
-            return np.array([*codes, None], dtype=np.float64)[places]
+            return _taken([self._codes.get(text) for text in texts], places)
         known = [None if text == self.mark else text for text in texts]
         read = [None if text is None else self._read(text) for text in known]
         strange = [i for i, text in enumerate(known) if text is not None and read[i] is None]
         bad: Ints = np.flatnonzero(np.isin(places, strange)) if strange else np.empty(0, int)
         if len(bad):
             raise self._error(repr(texts[places[bad[0]]]), bad.tolist(), where, first)
-        dtype = "datetime64[us]" if self.kind == "date" else "float64"
-        return np.array([*read, None], dtype=dtype)[places]
+        return _taken(read, places, "datetime64[us]" if self.kind == "date" else "float64")
 
     def _read(self, text: str) -> float | None:
         """A text as what the column holds; None if it is unreadable."""
@@ -211,9 +209,17 @@ class Column:
             "date": f"dates like {datetime(2026, 12, 31).strftime(self.format or '%Y-%m-%d')}",
         }[self.kind]
         count = f", {len(rows):,} such rows" if len(rows) > 1 else ""
-        problem = f"must hold {wanted}, got {given} (row {first + rows[0]}{count})"
-        message = f"{where}: the column {self.name!r} {problem}. Correct it, or leave it empty."
-        return ColumnError(message, self.name, rows[0])
+        return ColumnError(
+            f"{where}: the column {self.name!r} must hold {wanted}, got {given} (row "
+            f"{first + rows[0]}{count}). Correct it, or leave it empty.",
+            self.name,
+            rows[0],
+        )
+
+
+def _taken(values: Sequence[Any], places: Ints, dtype: str = "float64") -> AnyArray:
+    """The value of each row; missing where there is none."""
+    return np.array([*values, None], dtype=dtype)[places]
 
 
 # All that texts can be read as, in the order in which it is tried.
@@ -298,8 +304,11 @@ class Seen:
         return found if asked or not found.is_used else self._without_use(found, keep)
 
     def _mixed(self) -> ColumnError:
-        problem = f"must hold values of one kind, got {sorted(self.types)}. Convert it to one type."
-        return ColumnError(f"The column {self.name!r} {problem}", self.name)
+        return ColumnError(
+            f"The column {self.name!r} must hold values of one kind, got {sorted(self.types)}. "
+            "Convert it to one type.",
+            self.name,
+        )
 
     def _inferred(self) -> Column:
         """What it holds, by its type or its texts."""
@@ -376,9 +385,11 @@ class Seen:
                 fits = {"number": {"number", "boolean"}, "boolean": {"boolean"}, "date": {"date"}}
                 if self.kinds & fits[kind] or (kind == "boolean" and is_binary):
                     return Column("", kind, note="as you asked")
-        problem = f"says that {self.name!r} is {asked!r}, and it holds {what}"
-        remedy = f"Correct the values, or say what it is, one of {(*KINDS, 'ignore')}."
-        raise ColumnError(f"The 'columns' parameter {problem}. {remedy}", self.name)
+        raise ColumnError(
+            f"The 'columns' parameter says that {self.name!r} is {asked!r}, and it holds {what}. "
+            f"Correct the values, or say what it is, one of {(*KINDS, 'ignore')}.",
+            self.name,
+        )
 
     def _with_parts(self, column: Column, is_asked: bool) -> Column:
         """The parts of a date that differ from row to row, and repeat."""
@@ -510,9 +521,11 @@ class Columns:
             if name not in seen:
                 raise unknown_column(name, map(str, seen), "the 'columns' parameter", "X")
             if kind not in (*KINDS, "ignore", *DATES):
-                rule = f"must say of {name!r} one of {(*KINDS, 'ignore')}, or how its dates are"
-                message = f"The 'columns' parameter {rule} written, one of {DATES}; got {kind!r}."
-                raise ColumnError(message, name)
+                raise ColumnError(
+                    f"The 'columns' parameter must say of {name!r} one of {(*KINDS, 'ignore')}, or "
+                    f"how its dates are written, one of {DATES}; got {kind!r}.",
+                    name,
+                )
         others = {target: "the target: it has the name of y", **(left_out or {})}
         found = []
         for name, one in seen.items():
@@ -522,8 +535,9 @@ class Columns:
             found.append(replace(column, is_used=False, note=others[name]) if is_out else column)
         if not any(column.is_used for column in found):
             why = "; ".join(f"{c.name!r}: {c.note}" for c in found[:5])
-            problem = f"No column is left to learn from ({why})"
-            raise TableError(f"{problem}. Say what they are by 'columns'.")
+            raise TableError(
+                f"No column is left to learn from ({why}). Say what they are by 'columns'."
+            )
         return cls(tuple(found), len(found), target)
 
     def __len__(self) -> int:
@@ -630,8 +644,11 @@ class Columns:
         near = nearest(name, (other for other in names if other not in known))
         hint = f" Is it {near[0]!r}?" if near else ""
         shown = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
-        message = f"{where} lacks the column {name!r}, which the model needs.{hint}"
-        return ColumnError(f"{message} It has: {shown}. Rename or add the column.", name)
+        return ColumnError(
+            f"{where} lacks the column {name!r}, which the model needs.{hint} It has: {shown}. "
+            "Rename or add the column.",
+            name,
+        )
 
     def example(self) -> Any:
         """A row that the model can decide: zeros, first categories, some day."""
@@ -745,9 +762,12 @@ class TypedRows:
             values = column.values(self.table[column.name], self.where, self.first)
             if column.kind == "number" and np.isinf(values).any():
                 row = int(np.isinf(values).argmax())
-                place = f"{self.where}, column {column.name!r}, row {self.first + row}"
-                problem = f"Input X contains infinity: {place}. Correct it, or leave it empty."
-                raise ColumnError(problem, column.name, row)
+                raise ColumnError(
+                    f"Input X contains infinity: {self.where}, column {column.name!r}, row "
+                    f"{self.first + row}. Correct the value, or leave it empty.",
+                    column.name,
+                    row,
+                )
             parts = _parts(values) if column.parts else {"": values}
             for part in column.parts or ("",):
                 found[:, j] = parts[part]

@@ -163,9 +163,10 @@ class Source:
         for path, other in zip(self.paths, names, strict=True):
             odd = sorted(set(names[0]) ^ set(other))
             if odd:
-                shown = ", ".join(map(repr, odd[:8]))
-                what = f"{self.paths[0]} and {path} differ in the columns {shown}"
-                raise TableError(f"{what}. Files that are read together must not.")
+                raise TableError(
+                    f"{self.paths[0]} and {path} differ in the columns "
+                    f"{', '.join(map(repr, odd[:8]))}. Files that are read together must not."
+                )
         return pl.concat([part.select(names[0]) for part in parts], how="vertical_relaxed")
 
     def columns(self) -> list[str]:
@@ -217,8 +218,10 @@ def reading(name: str) -> Iterator[None]:
         raise TableError(f"{name} is empty. Is it the right file?") from error
     except pl.exceptions.PolarsError as error:
         first = str(error).strip().splitlines()[0]
-        remedy = "Check the file, or say how it is written with --delimiter and --encoding."
-        raise TableError(f"{name} cannot be read as a table: {first}. {remedy}") from error
+        raise TableError(
+            f"{name} cannot be read as a table: {first}. Check the file, or say how it is written "
+            "with --delimiter and --encoding."
+        ) from error
 
 
 def open_source(
@@ -261,7 +264,9 @@ def open_source(
     kinds = {path: _format(path) for path in paths}
     if len(set(kinds.values())) > 1:
         listed = ", ".join(f"{path.name} ({kind})" for path, kind in list(kinds.items())[:5])
-        raise TableError(f"{name} has files of several kinds: {listed}. Name one: 'folder/*.csv'.")
+        raise TableError(
+            f"{name} has files of several kinds: {listed}. Name files of one kind: 'folder/*.csv'."
+        )
     kind = kinds[paths[0]]
     head = _head(paths[0], _HEAD)
     if not size or (kind == "csv" and not head.strip()):
@@ -279,8 +284,10 @@ def open_source(
     if delimiter is not None and len(delimiter) != 1:
         raise TableError(f"--delimiter must be one character or 'tab', got {delimiter!r}.")
     if "\r" in text and "\n" not in text:
-        remedy = "Save it with line feeds: `tr '\\r' '\\n'` turns the one into the other"
-        raise TableError(f"The lines of {name} end with a carriage return alone. {remedy}.")
+        raise TableError(
+            f"The lines of {name} end with a carriage return alone, as those of old Macintosh "
+            "programs. Save it with line feeds; `tr '\\r' '\\n'` turns the one into the other."
+        )
     source = Source(name, paths, kind, delimiter or delimiter_of(text), encoding, size)
     # Nobody can say which of two columns of one name a cost or the target means. Columns without a
     # name, as spreadsheets leave them at the end, are meant by nobody.
@@ -469,11 +476,10 @@ def writer(
             try:
                 file.write(encoder.encode(lines))
             except UnicodeEncodeError as error:
-                what = f"{lines[error.start]!r} cannot be written in {error.encoding}"
-                remedy = (
-                    "the encoding of the input. Name an output that ends with .parquet or .jsonl."
-                )
-                raise TableError(f"{what}, {remedy}") from error
+                raise TableError(
+                    f"{lines[error.start]!r} cannot be written in {error.encoding}, the encoding "
+                    "of the rows that were read. Name an output that ends with .parquet or .jsonl."
+                ) from error
         elif kind == "jsonl":
             frame.write_ndjson(file)
         else:

@@ -41,8 +41,10 @@ def check_table(X: Any, owner: str) -> None:
     is_records = isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
     if isinstance(X, Mapping) or is_records:
         what = "a list of dicts" if is_records else type(X).__name__
-        rule = "must be an array, a data frame or a sparse matrix"
-        raise TypeError(f"X of {owner} {rule}, got {what}. Pass pandas.DataFrame(X).")
+        raise TypeError(
+            f"X of {owner} must be an array, a data frame or a sparse matrix, got {what}. Pass "
+            "pandas.DataFrame(X)."
+        )
 
 
 class RawColumn(NamedTuple):

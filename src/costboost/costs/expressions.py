@@ -159,11 +159,12 @@ class Expression:
 
     def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
         """The price of each row; ``rows``, their numbers, and ``of`` are for messages."""
-        is_array = isinstance(X, np.ndarray) and X.ndim == 2
-        table = {f"x{j}": column for j, column in enumerate(X.T)} if is_array else X
-        names = list(table if is_array else getattr(X, "columns", ()))
+        table = X
+        if isinstance(X, np.ndarray) and X.ndim == 2:
+            table = {f"x{j}": column for j, column in enumerate(X.T)}
+        names = list(table if table is not X else getattr(X, "columns", ()))
         first = X.first if isinstance(X, TypedRows) else 0
-        values = {use: self._column(table, use, names, first) for use in self._uses}
+        values = {use: self._column(table, *use, names, first) for use in self._uses}
         with np.errstate(all="ignore"):
             result = np.asarray(self._run(values), dtype=np.float64)
         prices = np.array(np.broadcast_to(result, (len(X),)))
@@ -199,30 +200,39 @@ class Expression:
             missing = wrong & _is_missing(column)
             if missing[row]:
                 word = name if name.isidentifier() else f"`{name}`"
-                value = f"coalesce({word}, {repr('none') if is_text else 100})"
-                remedy = f"Say what a missing value counts as, {value}, or leave those rows out."
-                what = f"needs the column {name!r}, which is missing on {_rows(missing)} of {place}"
-                message = f"The expression {self.text!r} {what}. {remedy}"
-                return ExpressionError(message, name, row)
+                other = repr("none") if is_text else 100
+                problem = (
+                    f"needs the column {name!r}, which is missing on {_rows(missing)} of {place}. "
+                    f"Say what a missing value counts as, coalesce({word}, {other}), or leave "
+                    "those rows out."
+                )
+                return ExpressionError(f"The expression {self.text!r} {problem}", name, row)
         given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
-        what = f"is {prices[row]} on {_rows(wrong)} of {place}{', where ' * bool(given)}{given}"
-        remedy = "avoid divisions by 0, roots and logarithms of negative numbers, and huge powers"
-        message = f"The expression {self.text!r} {what}. A price must be finite: {remedy}."
-        return ExpressionError(message, *((self.columns[0], row) if self.columns else ()))
+        return ExpressionError(
+            f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"
+            f"{', where ' * bool(given)}{given}. A price must be finite: avoid divisions by 0, "
+            "roots and logarithms of negative numbers, and huge powers.",
+            *((self.columns[0], row) if self.columns else ()),
+        )
 
-    def _column(self, X: Any, use: Use, names: Sequence[Any], first: int) -> AnyArray:
-        name, is_text = use
+    def _column(
+        self, X: Any, name: str, is_text: bool, names: Sequence[Any], first: int
+    ) -> AnyArray:
         if name not in names:
             shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
             has = f"has {shown}" if names else f"is a {type(X).__name__}; pass a data frame"
-            what = f"The expression {self.text!r} names the column {name!r}, which X does not have"
-            raise ExpressionError(f"{what}{nearest(name, names)} X {has}.")
+            raise ExpressionError(
+                f"The expression {self.text!r} names the column {name!r}, which X does not have"
+                f"{nearest(name, names)} X {has}."
+            )
         raw = open_column(X[name])
         if not is_text:
             return Column(name, "number").values(raw, f"The expression {self.text!r}", first)
         if raw.kind not in ("text", "category"):
-            what = f"The column {name!r} of the expression {self.text!r} is compared with a text"
-            raise ExpressionError(f"{what}, but holds a {raw.kind}. Write that without quotes.")
+            raise ExpressionError(
+                f"The column {name!r} of the expression {self.text!r} is compared with a text, but "
+                f"holds a {raw.kind}. Compare it with a number, without quotes."
+            )
         return np.array([*raw.texts, None], dtype=object)[raw.values]
 
     def __repr__(self) -> str:
@@ -253,8 +263,10 @@ class _Parser:
         if not isinstance(text, str):
             raise ExpressionError(f"An expression must be a text, got {type(text).__name__}.")
         if len(text) > LONGEST:
-            what = f"An expression may have at most {LONGEST} characters, got {len(text)}"
-            raise ExpressionError(f"{what}: {text[:40]!r}... Compute it as a column of X.")
+            raise ExpressionError(
+                f"An expression may have at most {LONGEST} characters, got {len(text)}: "
+                f"{text[:40]!r}... Compute it as a column of X and name the column."
+            )
         self.text = text
         self.program: Program = []
         self._tokens = self._tokenised(text.rstrip())

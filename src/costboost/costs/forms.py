@@ -106,7 +106,9 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
         parts = [x for y in args for x in (y if isinstance(y, list | tuple) else [y])]
         for part in parts:
             if isinstance(part, RowCosts) and part.names != self.names:
-                raise ValueError("Costs of rows of other positive classes cannot be joined.")
+                raise ValueError(
+                    "Costs of rows with other positive classes or labels cannot be joined."
+                )
         joined = result.view(RowCosts)
         joined.names = self.names
         return joined
@@ -187,7 +189,9 @@ def per_row(
     matrix, decisions, _ = Reader(known, "costs", "per_row", None, size, table).matrix(form)
     if matrix.ndim == 2:
         if size is None:
-            raise ValueError("per_row got only single numbers. Pass n=, the number of rows.")
+            raise ValueError(
+                "per_row got only single numbers, so the number of rows is unknown. Pass n=."
+            )
         matrix = np.repeat(matrix[None], size, axis=0)
     costs = matrix.view(RowCosts)
     labels = (known.tolist(), decisions.tolist()) if isinstance(fn, Mapping) else None
@@ -322,10 +326,11 @@ def positive_code(positive: Any, classes: AnyArray, name: str, owner: str) -> in
     if positive is not None:
         (code,) = matched([positive], classes)
         if code < 0:
-            what = f"names the positive class {positive!r}, which is not among the classes"
-            where = f"{listed(known)}{nearest(positive, known)}"
-            remedy = encoded_hint(known, [positive]) or "Name one of them."
-            raise ValueError(f"{parameter(name, owner)} {what} {where} {remedy}")
+            raise ValueError(
+                f"{parameter(name, owner)} names the positive class {positive!r}, which is not "
+                f"among the classes {listed(known)}{nearest(positive, known)} "
+                f"{encoded_hint(known, [positive]) or 'Name one of them.'}"
+            )
         return code
     if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:
         return 1
@@ -418,17 +423,20 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
     if is_first:
         names[0], *columns = columns
     if not truths:
-        rule = "is a frame without an index, so its first column must hold the true class"
-        given = f"{len(frame)} rows and the columns {listed(columns)}"
-        raise ValueError(f"{start} {rule}; got {given}. Add that column.")
+        raise ValueError(
+            f"{start} is a frame without an index, so its first column must hold the true class; "
+            f"got {len(frame)} rows and the columns {listed(columns)}. Add that column."
+        )
     if columns == list(range(len(columns))) and any(isinstance(x, str) for x in truths):
         raise ValueError(
             f"{start} is a frame whose rows are named {listed(truths)}, but whose columns have no "
             f"names, only the numbers {listed(columns)}. Name the columns after the decisions."
         )
     if _says(names[0], _DECISION_WORDS) or _says(names[1], _TRUTH_WORDS):
-        problem = f"is a frame whose axes are named {names}: it has the decision in its rows"
-        raise ValueError(f"{start} {problem}. Rows are the truth: pass its transpose, .T.")
+        raise ValueError(
+            f"{start} is a frame whose axes are named {names}: it has the decision in its rows. "
+            "Rows are the truth and columns the decision: pass its transpose, .T."
+        )
     return truths, columns, np.asarray(frame.to_numpy(), dtype=object)[:, int(is_first) :]
 
 
@@ -468,7 +476,7 @@ class Reader:
             form = self._called(form)
         if form is None:
             return 1.0 - np.eye(len(self.classes)), self.classes, {}
-        names = self.classes if self.decisions is None else self.decisions
+        names = self.columns
         if isinstance(form, RowCosts) and form.ndim == 3:
             given, form = form, np.asarray(form)
             if given.index is not None:
@@ -485,13 +493,14 @@ class Reader:
                 f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
                 f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
             )
-        is_plain = isinstance(form, np.ndarray) and form.dtype == np.float64
-        if not is_plain and (isinstance(form, Mapping) or is_frame(form) or _has_cells(form)):
+        if isinstance(form, Mapping) or is_frame(form) or _has_cells(form):
             return self._filled(*self.cells(form))
-        matrix = form if is_plain else as_floats(form, self.name, self.owner)
+        matrix = as_floats(form, self.name, self.owner)
         if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
-            remedy = "Matrices of single rows go into costs=, at fit, predict or score."
-            raise self.error(f"must be one matrix for all rows, got shape {matrix.shape}. {remedy}")
+            raise self.error(
+                f"must be one matrix for all rows, got shape {matrix.shape}. Matrices of single "
+                "rows go into costs=, at fit, predict or score."
+            )
         n = len(matrix) if self.n_samples is None and matrix.ndim else self.n_samples
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
@@ -509,8 +518,10 @@ class Reader:
         if is_frame(form):
             known = [*self.classes.tolist(), *self.columns.tolist()]
             if row_costs(form, known, start=self.start) is not form:
-                what = f"costs of single rows, a frame with the columns {listed(form.columns)}"
-                raise self.error(f"must be one matrix for all rows, got {what}. Pass it as costs=.")
+                raise self.error(
+                    "must be one matrix for all rows, got a frame with the columns "
+                    f"{listed(form.columns)}, costs of single rows. Pass it as costs=."
+                )
             truths, columns, cells = _open_frame(form, self.start)
             return self.labelled(cells, truths, columns)
         cells = object_array(form).astype(object)
@@ -537,12 +548,16 @@ class Reader:
     def _called(self, form: Any) -> Any:
         """What a function of X returns."""
         if self.X is None:
-            raise self.error("is a function of X, unknown here. Pass costs=cost_matrix(X).")
+            raise self.error(
+                "is a function of X, which is unknown here. Pass its result, costs=cost_matrix(X)."
+            )
         result = form(self.X)
         if not isinstance(result, Mapping) and np.ndim(result) != 3:
             shape = (self.n_samples or len(self.X), len(self.classes), len(self.columns))
-            rule = f"must return one matrix per row, truth by decision: shape {shape}, or a mapping"
-            raise self.error(f"{rule} {{(truth, decision): prices}}; got {np.shape(result)}.")
+            raise self.error(
+                f"must return one matrix per row, truth by decision: shape {shape}, or a mapping "
+                f"{{(truth, decision): prices}}; got {np.shape(result)}."
+            )
         return result
 
     def _wrong_shape(self, shape: tuple[int, ...]) -> ValueError:
@@ -569,8 +584,10 @@ class Reader:
             decision, truth = decisions.tolist()[where[-1]], self.classes.tolist()[where[-2]]
             on_row = f" on row {where[0]}" if array.ndim == 3 else ""
             place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
-        rule = f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}"
-        raise self.error(f"{rule}. Forbid a decision by a large cost instead of infinity.")
+        raise self.error(
+            f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}. "
+            "Forbid a decision by a large cost instead of infinity."
+        )
 
     # -- labelled forms -------------------------------------------------------------------------
 
@@ -578,8 +595,10 @@ class Reader:
         self, cells: AnyArray, truths: Sequence[Any], columns: Sequence[Any]
     ) -> tuple[AnyArray, AnyArray]:
         """The cells of a labelled matrix in the order of the classes, and the decisions."""
-        names, rows, places = arranged(truths, columns, self.classes, self.start, self.as_classes)
-        return self._in_known_order(cells[..., rows, :][..., places], names)
+        decisions, rows, places = arranged(
+            truths, columns, self.classes, self.start, self.as_classes
+        )
+        return self._in_known_order(cells[..., rows, :][..., places], decisions)
 
     def _in_known_order(self, cells: AnyArray, decisions: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Columns in the order of decisions that are known from a fit."""
@@ -587,18 +606,21 @@ class Reader:
             return cells, decisions
         wanted, given = self.decisions.tolist(), decisions.tolist()
         if set(wanted) != set(given):
-            rule = f"must price the decisions {listed(wanted)} that the model was fitted with"
-            raise self.error(f"{rule}, got {listed(given)}. Give a column to each, or fit anew.")
+            raise self.error(
+                f"must price the decisions {listed(wanted)} that the model was fitted with, got "
+                f"{listed(given)}. Give a column to each, or fit anew."
+            )
         return cells[..., [given.index(x) for x in wanted]], self.decisions
 
     def _mapping(self, mapping: Mapping[Any, Any]) -> tuple[AnyArray, AnyArray]:
         others = [key for key in mapping if not (isinstance(key, tuple) and len(key) == 2)]
         strange = [key for key in others if key not in SHORT_KEYS] or others
         if strange:
-            hint = nearest(str(strange[0]).lower(), SHORT_KEYS)
-            keys = f"key{'s' * (len(strange) > 1)} {listed(strange)[1:-1]}{hint}"
-            remedy = "Write {(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
-            raise self.error(f"has the unknown {keys} {remedy}")
+            keys = f"key{'s' * (len(strange) > 1)} {listed(strange)[1:-1]}"
+            raise self.error(
+                f"has the unknown {keys}{nearest(str(strange[0]).lower(), SHORT_KEYS)} Write "
+                "{(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...}."
+            )
         truths, columns = named_labels(mapping)
         codes = matched(truths, self.classes)
         strangers = [x for x, code in zip(truths, codes, strict=True) if code < 0]
@@ -618,9 +640,10 @@ class Reader:
             hint = ""
             if strangers:
                 hint = f" {strangers[0]!r} is no class{nearest(strangers[0], labels[0])}"
-            rule = "must give a cost to every pair (truth, decision) of different labels"
-            given = f"missing: {listed(missing)[1:-1]}.{hint}"
-            raise self.error(f"{rule}; {given} Add the pairs, or correct the labels.")
+            raise self.error(
+                "must give a cost to every pair (truth, decision) of different labels; missing: "
+                f"{listed(missing)[1:-1]}.{hint} Add the pairs, or correct the labels."
+            )
         for place in lacking:  # right decisions
             cells[place] = 0.0
         return cells, decisions
@@ -628,13 +651,16 @@ class Reader:
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
         known = self.classes.tolist()
         if len(known) != 2:
-            rule = f"may use 'fn' and 'fp' for two classes only, and there are {len(known)}"
-            remedy = "Write {(truth, decision): cost} or a matrix."
-            raise self.error(f"{rule}: {listed(known)}. {remedy}")
+            raise self.error(
+                f"may use the keys 'fn' and 'fp' for two classes only, and there are {len(known)}: "
+                f"{listed(known)}. Write {{(truth, decision): cost}} or a matrix."
+            )
         missing = [key for key in ("fn", "fp") if key not in mapping]
         if missing:
-            rule = "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm)"
-            raise self.error(f"{rule}. Add {missing[0]!r}.")
+            raise self.error(
+                "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm). "
+                f"Add {missing[0]!r}."
+            )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
         q = 1 - p
         cells = np.empty((2, 2), dtype=object)
@@ -652,9 +678,11 @@ class Reader:
         texts: Texts = {(j, d): str(x) for j, d in places if isinstance(x := cells[j, d], str)}
         sizes = {len(value) for value in values.values() if np.ndim(value)}
         if len(sizes | ({self.n_samples} - {None} if sizes else set())) > 1:
-            rule = f"must give one price per row, {self.n_samples or 'n'} of them"
-            remedy = 'Take the prices from the same rows, or write "amount + 15" over columns.'
-            raise self.error(f"{rule}, got arrays of length {listed(sorted(sizes))}. {remedy}")
+            raise self.error(
+                f"must give one price per row, {self.n_samples or 'n'} of them, got arrays of "
+                f"length {listed(sorted(sizes))}. Take the prices from the same rows, or write an "
+                'expression over columns, such as "amount + 15".'
+            )
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
@@ -666,12 +694,15 @@ class Reader:
         place = f"for deciding {decision!r} when the truth is {truth!r}"
         if isinstance(cell, str):
             if is_number(cell):
-                what = f"must hold numbers or expressions, got the text {cell!r} {place}"
-                remedy = f"Write the number without quotes: {cell.strip()}."
-                raise TypeError(f"{self.start} {what}. {remedy}")
+                raise TypeError(
+                    f"{self.start} must hold numbers or expressions over columns, got the text "
+                    f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."
+                )
             if self.X is None:
-                what = f"has the expression {cell!r} {place}, and the columns of X are unknown here"
-                raise self.error(f"{what}. Pass X=, or the prices as an array.")
+                raise self.error(
+                    f"has the expression {cell!r} {place}, and the columns of X are unknown here. "
+                    "Pass X=, or the prices as an array."
+                )
             return Expression(cell)(self.X)
         values = as_floats(aligned(cell, self.X, self.start), self.name, self.owner)
         if values.ndim > 1:
@@ -701,9 +732,10 @@ class Reader:
                 "costboost.costs.per_row, or a frame with the columns 'fn' and 'fp'."
             )
         if is_matrix and len(shape) == 2 and len(codes) == k:
-            what = f"of shape {shape} may be one matrix or the prices of {k} rows"
-            remedy = f"Pass a matrix as cost_matrix=, prices with shape ({k}, {k}, {d})."
-            raise self.error(f"{what}. {remedy}")
+            raise self.error(
+                f"of shape {shape} may be one matrix or the prices of {k} rows. Pass a matrix as "
+                f"cost_matrix=, prices as one matrix per row, shape ({k}, {k}, {d})."
+            )
         return not is_matrix
 
     def prices(self, costs: Any, codes: Ints) -> tuple[Floats, AnyArray]:
@@ -721,19 +753,25 @@ class Reader:
             k, d = len(classes), len(decisions)
             raise self.error(
                 f"must have shape ({n}, {k}, {d}), a matrix per row; ({n}, {d}), the price of each "
-                f"decision; ({n},), the price of an error; or ({k}, {d}), one matrix; got "
-                f"{array.shape}. Take costs from the rows of X; name other decisions by a frame."
+                f"decision per row; ({n},), the price of an error per row; or ({k}, {d}), one "
+                f"matrix; got {array.shape}. Take the costs from the same rows as X; name other "
+                "decisions by the columns of a frame."
             )
         self._check_finite(array, decisions)
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):
-            what = f"is the price of an error, but {listed(decisions.tolist())} are not the classes"
-            raise self.error(f"of shape (n,) {what}. Pass shape (n, d), a price for each decision.")
+            raise self.error(
+                f"of shape (n,) is the price of an error, but {listed(decisions.tolist())} are not "
+                "the classes. Pass shape (n, d), the price of each decision."
+            )
         if array.min(initial=0.0) < 0:
-            what = f"is the price of an error, and {array.min():g} is negative: check the sign"
-            message = f"{self.start} of shape (n,) {what}. Pass shape (n, d) if an error earns."
-            warnings.warn(message, CostWarning, stacklevel=4)
+            warnings.warn(
+                f"{self.start} of shape (n,) is the price of an error, and {array.min():g} is "
+                "negative: check the sign. Pass shape (n, d) if an error earns.",
+                CostWarning,
+                stacklevel=4,
+            )
         array = np.repeat(array[:, None], len(classes), axis=1)
         array[np.arange(n), codes] = 0.0
         return array, classes

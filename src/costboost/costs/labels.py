@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Ints
-from costboost._utils import invalid, is_missing
+from costboost._utils import is_missing
 
 
 def parameter(name: str, owner: str) -> str:
@@ -64,7 +64,9 @@ def distinct(array: AnyArray, start: str, key: Any = None) -> tuple[AnyArray, In
     try:
         found = sorted(set(values), key=key)
     except TypeError as error:
-        raise ValueError(f"{start} must hold labels of one type ({error}). Use texts.") from error
+        raise ValueError(
+            f"{start} must hold labels of one type ({error}). Convert them to text."
+        ) from error
     index = {value: i for i, value in enumerate(found)}
     codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
     return np.array(found, dtype=object), codes
@@ -75,8 +77,10 @@ def grouped(groups: Any, n: int, name: str, owner: str) -> tuple[AnyArray, Ints]
     array = of_length(groups, n, name, owner)
     missing = [i for i, value in enumerate(array.tolist()) if is_missing(value)]
     if missing:
-        lacks = f"{len(missing)} rows have none, first row {missing[0]}"
-        raise invalid(name, owner, f"must name a group for every row; {lacks}.")
+        raise ValueError(
+            f"{parameter(name, owner)} must name a group for every row; {len(missing)} rows have "
+            f"none, first row {missing[0]}."
+        )
     return distinct(array, parameter(name, owner), lambda value: (type(value).__name__, value))
 
 
@@ -84,8 +88,10 @@ def of_length(values: Any, n: int, name: str, owner: str) -> AnyArray:
     """An array with one element per row."""
     array = np.asarray(values)
     if array.shape != (n,):
-        shapes = f"shape ({n},); got shape {array.shape}"
-        raise invalid(name, owner, f"must have one element per row, {shapes}.")
+        raise ValueError(
+            f"{parameter(name, owner)} must have one element per row, shape ({n},); got shape "
+            f"{array.shape}."
+        )
     return array
 
 
@@ -93,9 +99,10 @@ def checked_codes(codes: Any, n: int, size: int, name: str, owner: str) -> Ints:
     """Indices of decisions, one per row, as integers."""
     array = of_length(codes, n, name, owner)
     if array.dtype.kind not in "iubf" or not np.isin(array, np.arange(size)).all():
-        given, rule = listed(np.unique(array).tolist()), "must hold the indices of decisions"
-        remedy = "Pass places among the decisions, not labels."
-        raise invalid(name, owner, f"{rule}, 0 to {size - 1}, got {given}. {remedy}")
+        raise ValueError(
+            f"{parameter(name, owner)} must hold the indices of decisions, 0 to {size - 1}, got "
+            f"{listed(np.unique(array).tolist())}. Pass places among the decisions, not labels."
+        )
     return array.astype(np.intp)
 
 
@@ -117,8 +124,10 @@ def codes_of(
     given, places = list(labels), {label: i for i, label in enumerate(known.tolist())}
     unknown = [label for label in dict.fromkeys(given) if label not in places]
     if unknown:
-        rule = f"must hold only the {what} {listed(places)}, got {unknown[:5]}"
-        raise ValueError(f"{start} {rule}{nearest(unknown[0], places)} {remedy}")
+        raise ValueError(
+            f"{start} must hold only the {what} {listed(places)}, got "
+            f"{unknown[:5]}{nearest(unknown[0], places)} {remedy}"
+        )
     return np.array([places[label] for label in given], dtype=np.intp)
 
 
@@ -137,13 +146,16 @@ def arranged(
         remedy = encoded_hint(known, truths) or "Relabel or add rows (rows = truth)."
         if set(range(len(known))) <= set(column_codes):
             remedy = "It looks transposed: pass its transpose, .T, or {(truth, decision): cost}."
-        rule = f"must name the classes {listed(known)} in its rows (the truth), in any order"
-        lack = f"they lack {listed(missing)}{also}{nearest(missing[0], absent)}"
-        raise ValueError(f"{start} {rule}: {lack} {remedy}")
+        raise ValueError(
+            f"{start} must name the classes {listed(known)} in its rows (the truth), in any order: "
+            f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} {remedy}"
+        )
     for what, given, codes in (("rows", truths, truth_codes), ("columns", columns, column_codes)):
         labels = [x if i < 0 else known[i] for x, i in zip(given, codes, strict=True)]
         if len(set(labels)) < len(labels):
-            raise ValueError(f"{start} must name each of its {what} once, got {listed(given)}.")
+            raise ValueError(
+                f"{start} must name each label once in its {what}, got {listed(given)}."
+            )
     rows = [truth_codes.index(i) for i in range(len(known))]
     extra = [x for x, i in zip(columns, column_codes, strict=True) if i < 0]
     lacking = [label for i, label in enumerate(known) if i not in column_codes]
@@ -151,15 +163,19 @@ def arranged(
     hint = next((hint for hint in hints if hint != "."), ".")
     are_classes = len(lacking) < len(known) and all(x in absent for x in extra)
     if lacking and (are_classes or hint != "."):
-        rule = f"must name exactly the classes {listed(known)} in its columns (the decision)"
-        lack = f"{listed(labels)} lack {listed(lacking)}{hint} Correct or add those columns."
-        raise ValueError(f"{start} {rule}, or decisions that are not like them: {lack}")
+        raise ValueError(
+            f"{start} must name exactly the classes {listed(known)} in its columns (the decision), "
+            f"in any order, or decisions that are not like them: {listed(labels)} lack "
+            f"{listed(lacking)}{hint} Correct or add those columns."
+        )
     if are_classes and (as_classes or not extra):
         return classes, rows, [column_codes.index(i) for i in range(len(known))]
     if as_classes:
-        what = f"has the decisions {listed(labels)}, and this algorithm decides only for the"
-        remedy = "Use CostBoostClassifier, MinCostClassifier or LpCSBClassifier."
-        raise ValueError(f"{start} {what} classes {listed(known)}. {remedy}")
+        raise ValueError(
+            f"{start} has the decisions {listed(labels)}, and this algorithm decides only for the "
+            f"classes {listed(known)}. Use CostBoostClassifier, MinCostClassifier or "
+            "LpCSBClassifier, which take any decisions."
+        )
     if len(labels) < 2:
         raise ValueError(f"{start} must have two decisions or more, got {listed(labels)}.")
     places = list(range(len(labels)))

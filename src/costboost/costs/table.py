@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import in_range, invalid, usual_exponent
+from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import checked_codes, label_array, listed
 from costboost.costs.uncertain import scenarios
@@ -100,7 +100,9 @@ class Costs:
         texts: Mapping[tuple[int, int], str] | None = None,
     ) -> None:
         if (matrix is None) == (prices is None) or (matrix is None and codes is None):
-            raise ValueError("Costs needs a matrix, or prices and codes, the truth of their rows.")
+            raise ValueError(
+                "Costs needs a matrix, or prices and the truth of their rows, codes; not both."
+            )
         self.classes: AnyArray = np.asarray(classes)
         self.decisions: AnyArray = self.classes if decisions is None else np.asarray(decisions)
         given = np.asarray(prices if matrix is None else matrix, dtype=np.float64).view()
@@ -202,18 +204,16 @@ class Costs:
         name = "cost_matrix" if costs is None else "costs"
         n = len(truth) if n_samples is None and truth is not None else n_samples
         reader = Reader(np.asarray(classes), name, owner, decisions, n, X, as_classes)
-        # An array with a matrix per row, the usual form, is checked and taken as it is.
-        if not (isinstance(given, np.ndarray) and given.ndim == 3):
-            if is_frame(costs):
-                known = [*reader.classes.tolist(), *reader.columns.tolist()]
-                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
-            if means:
-                given = scenarios(given).expected
-            if isinstance(given, Costs):
-                return given._read_by(reader, truth)
-            if costs is not None and reader.are_prices(given, truth):
-                prices, names = reader.prices(given, truth)
-                return Costs(reader.classes, None, names, codes=truth, prices=prices)
+        if is_frame(costs):
+            known = [*reader.classes.tolist(), *reader.columns.tolist()]
+            given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+        if means:
+            given = scenarios(given).expected
+        if isinstance(given, Costs):
+            return given._read_by(reader, truth)
+        if costs is not None and reader.are_prices(given, truth):
+            prices, names = reader.prices(given, truth)
+            return Costs(reader.classes, None, names, codes=truth, prices=prices)
         matrix, names, texts = reader.matrix(given)
         found = Costs(reader.classes, matrix, names, codes=truth, texts=texts)
         if (matrix.ndim == 2 or truth is not None) and found.decides_classes:
@@ -312,15 +312,20 @@ class Costs:
         """The matrix, where it is needed."""
         if self.matrix is None:
             k, d = len(self.classes), len(self.decisions)
-            what = "Expected costs need the costs under every truth, not only under the known one"
-            raise ValueError(f"{what}. Pass costs of shape (n, {k}, {d}).")
+            raise ValueError(
+                "Expected costs need the cost of every decision under every truth, and only the "
+                f"prices under the known truth were given. Pass costs of shape (n, {k}, {d})."
+            )
         return self.matrix
 
     @property
     def _truth(self) -> Ints:
         """The codes, where they are needed."""
         if self.codes is None:
-            raise ValueError("Costs of decisions need the truth of the rows: known(codes) adds it.")
+            raise ValueError(
+                "What decisions cost on each row needs the truth of the rows, which is unknown "
+                "here. Add it by known(codes)."
+            )
         return self.codes
 
     @cached_property
@@ -349,9 +354,11 @@ class Costs:
     @cached_property
     def error_cost(self) -> Floats:
         """Two decisions: what missing the effective label costs on each row, (n,)."""
-        d = len(self.decisions)
-        if d != 2:
-            raise ValueError(f"error_cost is for two decisions, and there are {d}. Use reduced.")
+        if len(self.decisions) != 2:
+            raise ValueError(
+                f"error_cost is defined for two decisions, and there are {len(self.decisions)}. "
+                "Use reduced, the price of every decision."
+            )
         return frozen(np.abs(self.prices[:, 1] - self.prices[:, 0]))
 
     def average(self, weights: Floats | None = None) -> Floats:
@@ -476,8 +483,10 @@ class Costs:
         rows = len(self._table) if self.is_per_row else None
         if p.ndim != 2 or p.shape[1] != k or rows not in (None, len(p)):
             n = "n" if rows is None else rows
-            order = f"a column per class in the order {listed(self.classes.tolist())}"
-            raise invalid("proba", "Costs", f"must have shape ({n}, {k}), {order}; got {p.shape}.")
+            raise ValueError(
+                f"The 'proba' parameter of Costs must have shape ({n}, {k}), a column per class in "
+                f"the order {listed(self.classes.tolist())}; got {p.shape}."
+            )
         return expected_costs(p, self.matrix)
 
     def decide(self, proba: ArrayLike) -> Ints:
@@ -585,9 +594,11 @@ class Costs:
             rounding = 1e-12 * float(sizes[place])
         if best <= rounding:
             what = "earns money" if best < -rounding else "costs nothing"
-            best_one = f"the best constant decision, {self.decisions.tolist()[place]!r}, {what}"
-            remedy = "use avoidable_cost_score, the share of the avoidable cost, or mean_cost"
-            raise ValueError(f"Savings are not defined: {best_one}: {remedy}.")
+            raise ValueError(
+                f"Savings are not defined: the best constant decision, "
+                f"{self.decisions.tolist()[place]!r}, {what}: use avoidable_cost_score, the share "
+                "of the avoidable cost, or mean_cost, of costboost.metrics."
+            )
         return 1.0 - cost / best
 
     def avoidable_share(self, decisions: ArrayLike, weights: Floats | None = None) -> float:
@@ -688,13 +699,16 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
         return
     j = swapped[0]
     costs, most = (float(table[..., j].max()) for table in (right, mistakes))
-    order = f"both in the order {listed(known)}"
-    remedy = f"Rows are the truth, columns the decision, {order}: is the matrix transposed?"
+    remedy = f"Rows are the truth, columns the decision, both in the order {listed(known)}: is the "
+    remedy += "matrix transposed?"
     if most < 0 <= costs:
         remedy = "A negative cost is a profit. Write costs without the minus sign."
-    case = f"deciding {known[j]!r} when the truth is {known[j]!r} costs {costs:.6g}"
-    what = f"the right decision the most costly one: {case}, a mistake at most {most:.6g}"
-    warnings.warn(f"{reader.start} makes {what}. {remedy}", CostWarning, stacklevel=3)
+    warnings.warn(
+        f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
+        f"when the truth is {known[j]!r} costs {costs:.6g}, a mistake at most {most:.6g}. {remedy}",
+        CostWarning,
+        stacklevel=3,
+    )
 
 
 def _taken(table: Floats, decisions: Ints) -> Floats:

@@ -32,7 +32,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost._utils import invalid
 from costboost.costs.forms import Uncertain, as_floats, cells_in, is_frame, object_array
 from costboost.costs.labels import listed, parameter
 
@@ -125,12 +124,14 @@ def interval(low: ArrayLike, high: ArrayLike) -> Interval:
     >>> interval([20, 80], 100).mean
     array([60., 90.])
     """
-    bounds = {"low": low, "high": high}.items()
-    lower, upper = np.broadcast_arrays(*(_checked(x, name, "interval") for name, x in bounds))
-    wrong = lower > upper
-    if wrong.any():
-        given = f"{lower[wrong].flat[0]:g} > {upper[wrong].flat[0]:g}"
-        raise invalid("low", "interval", f"must not exceed 'high', got {given}. Swap them.")
+    lower, upper = np.broadcast_arrays(
+        _checked(low, "low", "interval"), _checked(high, "high", "interval")
+    )
+    if (lower > upper).any():
+        raise ValueError(
+            "The 'low' parameter of interval must not exceed 'high', got "
+            f"{lower[lower > upper].flat[0]:g} > {upper[lower > upper].flat[0]:g}. Swap them."
+        )
     return Interval(lower, upper)
 
 
@@ -156,21 +157,25 @@ def samples(values: ArrayLike) -> Samples:
     """
     array = _checked(values, "values", "samples")
     if array.ndim == 0 or not len(array):
-        rule = "must be a list of at least one sample"
-        raise invalid("values", "samples", f"{rule}, got shape {array.shape}.")
+        raise ValueError(
+            f"The 'values' parameter of samples must hold at least one sample along its first "
+            f"axis, got shape {array.shape}. Pass a list of values."
+        )
     return Samples(array)
 
 
 def _checked(value: Any, name: str, owner: str) -> Floats:
     """A finite, read-only copy as floats."""
     if hasattr(value, "to_numpy"):
-        given = f"{type(value).__name__}, whose labels would be lost"
-        remedy = "Pass .to_numpy() if its order is that of the rows."
-        rule = "must be a number or an array"
-        raise TypeError(f"{parameter(name, owner)} {rule}, got {given}. {remedy}")
+        raise TypeError(
+            f"{parameter(name, owner)} must be a number or an array, got {type(value).__name__}, "
+            "whose labels would be lost. Pass .to_numpy() if its order is that of the rows."
+        )
     array = as_floats(value, name, owner).copy()
     if not np.isfinite(array).all():
-        raise invalid(name, owner, f"must be finite, got {array[~np.isfinite(array)].flat[0]}.")
+        raise ValueError(
+            f"{parameter(name, owner)} must be finite, got {array[~np.isfinite(array)].flat[0]}."
+        )
     array.flags.writeable = False
     return array
 
@@ -228,8 +233,10 @@ def scenarios(cost_matrix: Any) -> Scenarios:
         return Scenarios(cost_matrix, [cost_matrix], is_uncertain=False)
     lengths = sorted({len(entry.values) for entry in entries if isinstance(entry, Samples)})
     if len(lengths) > 1:
-        rule = "must hold samples of one length, because the s-th values of all belong together"
-        raise invalid("cost_matrix", "scenarios", f"{rule}; got the lengths {listed(lengths)}.")
+        raise ValueError(
+            f"{parameter('cost_matrix', 'scenarios')} must hold samples of one length, because the "
+            f"s-th values of all belong together; got the lengths {listed(lengths)}."
+        )
     worst = [_certain(cost_matrix, s) for s in range(lengths[0] if lengths else 1)]
     return Scenarios(_certain(cost_matrix), worst, is_uncertain=True)
 

@@ -64,8 +64,10 @@ class Judged:
             labels = _classes(found, owner)
         self.classes = np.asarray(labels)
         if binary and len(self.classes) != 2:
-            number = f"found {len(self.classes)}: {listed(self.classes.tolist())}"
-            raise ValueError(f"{owner} is for two classes, {number}. Pass y == label, or labels=.")
+            raise ValueError(
+                f"{owner} is defined for two classes, found {len(self.classes)}: "
+                f"{listed(self.classes.tolist())}. Pass y == label, or labels=."
+            )
         remedy = "Correct them, or add them to {}=."
         start = parameter("y_true", owner)
         codes = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
@@ -73,9 +75,16 @@ class Judged:
         self.weights = None if sample_weight is None else checked_weights(sample_weight, n, owner)
         if callable(form) or columns_of(form):
             X = aligned(X, y_true, parameter("X", owner))
-        forms = (form, None) if costs is None else (None, form)
-        rows = {"classes": self.classes, "decisions": decisions, "codes": self.codes, "X": X}
-        self.costs = Costs.resolve(*forms, **rows, owner=owner, as_classes=binary)
+        self.costs = Costs.resolve(
+            form if costs is None else None,
+            None if costs is None else form,
+            classes=self.classes,
+            decisions=decisions,
+            codes=self.codes,
+            X=X,
+            owner=owner,
+            as_classes=binary,
+        )
         start, names = parameter("y_pred", owner), self.costs.decisions
         codes = codes_of(decided.tolist(), names, start, remedy.format("decisions"), "decisions")
         self.decisions = codes[decided_codes]
@@ -134,8 +143,10 @@ def _classes(labels: set[Any], owner: str) -> list[Any]:
     try:
         return sorted(labels)
     except TypeError as error:
-        what = f"{owner} found labels of different types in y_true, y_pred or the costs"
-        raise ValueError(f"{what}: {listed(labels)}. Use one type everywhere.") from error
+        raise ValueError(
+            f"{owner} found labels of different types in y_true, y_pred or the costs: "
+            f"{listed(labels)}. Use one type everywhere."
+        ) from error
 
 
 # -- Sums of what decisions cost -----------------------------------------------------------------
@@ -424,8 +435,10 @@ def in_full(value: float, exponent: int, owner: str) -> float:
     try:
         return math.ldexp(value, exponent)
     except OverflowError:
-        what = f"A sum of {owner} is larger than the largest number"
-        raise ValueError(f"{what}. Pass costs in another unit, or use mean_cost.") from None
+        raise ValueError(
+            f"A sum of {owner} is larger than the largest number. Pass costs in another unit, or "
+            "use mean_cost."
+        ) from None
 
 
 def _sum(values: Floats, weights: Floats | None) -> tuple[float, int]:

@@ -98,8 +98,10 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         rows = y if hasattr(getattr(y, "index", None), "get_indexer") else X
         found = aligned(self.costs, rows, f"costs= of {self._owner}", some=True)
         if len(found) != len(y):
-            has = f"{self._owner} has costs of {len(found)} rows and scores {len(y)}"
-            raise ValueError(f"{has}. To find them, costs= and X or y need a pandas index.")
+            raise ValueError(
+                f"{self._owner} has costs of {len(found)} rows and scores {len(y)}. To find the "
+                "costs of some rows, costs= and X or y need a pandas index."
+            )
         return found
 
 
@@ -164,8 +166,9 @@ def make_cost_scorer(
     1
     """
     if metric not in METRICS:
-        rule = f"must be in {sorted(METRICS)}, got {metric!r}."
-        raise invalid("metric", "make_cost_scorer", rule)
+        raise invalid(
+            "metric", "make_cost_scorer", f"must be in {sorted(METRICS)}, got {metric!r}."
+        )
     return CostScorer(metric, cost_matrix, labels, decisions, positive, costs)
 
 

@@ -31,7 +31,8 @@ def mean_ranks(table: ArrayLike, *, lower_is_better: bool = True) -> Floats:
     >>> mean_ranks([[1.0, 2.0, 3.0], [1.0, 1.0, 5.0]])
     array([1.25, 1.75, 3.  ])
     """
-    return np.asarray(_ranked(table, lower_is_better).mean(axis=0))
+    mean: Floats = _ranked(table, lower_is_better).mean(axis=0)
+    return mean
 
 
 def friedman_test(table: ArrayLike) -> float:
@@ -210,7 +211,8 @@ def _ranked(table: ArrayLike, lower_is_better: bool) -> Floats:
     gaps = np.flatnonzero(np.isnan(values).any(axis=1))
     if len(gaps):
         raise ValueError(f"table must have no NaN; rows {gaps[:5].tolist()} have gaps. Drop them.")
-    return np.asarray(rankdata(values if lower_is_better else -values, axis=1))
+    ranks: Floats = rankdata(values if lower_is_better else -values, axis=1)
+    return ranks
 
 
 def _checked(values: ArrayLike, name: str) -> Floats:
