@@ -66,9 +66,6 @@ def read(columns, backend, names=None):
     return pd.read_csv(io.StringIO(text), **extra)
 
 
-# --- ids and dates ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", MODELS)
 def test_ids_are_left_out_with_a_warning_and_dates_are_used(name, backend):
@@ -109,9 +106,6 @@ def test_min_cost_names_text_that_its_estimator_cannot_take(backend):
         model.fit(read(columns, backend, ["country", "size"]), y)
 
 
-# --- labels -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_labels_of_every_library_and_missing_ones(name):
     columns, y = cells()
@@ -128,9 +122,6 @@ def test_labels_of_every_library_and_missing_ones(name):
     for form in forms:
         with pytest.raises(ValueError, match=r"(?i)missing.*row (3|0)|y contains NaN"):
             MODELS[name]().fit(X, form)
-
-
-# --- other containers ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", MODELS)

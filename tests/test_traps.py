@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,23 +12,9 @@ import pytest
 from scipy import sparse
 
 import costboost
-from costboost import (
-    AdaC2Classifier,
-    CostBoostClassifier,
-    CSLogitBoostClassifier,
-    LpCSBClassifier,
-    MinCostClassifier,
-    decisions,
-    metrics,
-)
+from costboost import CostBoostClassifier, CostWarning, MinCostClassifier, decisions, metrics
 from costboost.costs import Costs, per_row
-from costboost.metrics import (
-    avoidable_cost_score,
-    make_cost_scorer,
-    mean_cost,
-    savings_score,
-    total_cost,
-)
+from costboost.metrics import avoidable_cost_score, make_cost_scorer, total_cost
 from costboost.monitor import snapshot
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
@@ -42,6 +29,10 @@ def churners(n=600):
     return X, np.where(leaves, "churn", "stay"), X["value"].to_numpy()
 
 
+X, y, value = churners()
+Z = (y == "churn").astype(int)
+
+
 def quick(cost_matrix=None, **options):
     defaults = {"effort": "fast", "n_estimators": 60, "ensemble": 2, "random_state": 0, "n_jobs": 1}
     return CostBoostClassifier(cost_matrix, **{**defaults, **options})
@@ -53,23 +44,18 @@ TABLE = pd.DataFrame([[100.0, 4.0, 0.0], [0.0, 4.0, 20.0]], ["churn", "stay"], A
 PRICES = {"fn": "value", "fp": 10, "positive": "churn"}
 MODELS = {
     "CostBoost": quick,
-    "MinCost": lambda cost_matrix=None: MinCostClassifier(cost_matrix=cost_matrix, n_jobs=1),
-    "AdaC2": lambda cost_matrix=None: AdaC2Classifier(cost_matrix, n_estimators=10),
-    "LpCSB": lambda cost_matrix=None: LpCSBClassifier(cost_matrix, n_estimators=5),
+    "MinCost": lambda costs=None: MinCostClassifier(cost_matrix=costs, n_jobs=1),
+    "AdaC2": partial(costboost.AdaC2Classifier, n_estimators=10),
+    "LpCSB": partial(costboost.LpCSBClassifier, n_estimators=5),
 }
-
-
-# -- 1: which class is positive
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_the_positive_class_is_never_guessed(make):
-    X, y, value = churners()
-    for costs in (per_row(fn=value, fp=10), {"fn": 5, "fp": 1}):
+    short = {"fn": 5, "fp": 1}
+    for matrix, costs in ((None, per_row(fn=value, fp=10)), (None, short), (short, None)):
         with pytest.raises(ValueError, match=r"the positive one.*'churn' or 'stay'"):
-            make().fit(X, y, costs=costs)
-    with pytest.raises(ValueError, match="which class is the positive one"):
-        make({"fn": 5, "fp": 1}).fit(X, y)
+            make(matrix).fit(X, y, costs=costs)
     lists = np.empty(40, dtype=object)
     lists[:] = [[1], [2]] * 20
     with pytest.raises(ValueError, match=r"one label for every row, got \[1\] on row 0"):
@@ -84,12 +70,8 @@ def test_the_positive_class_is_never_guessed(make):
     assert "deciding 'stay' when the truth is 'churn'" in str(named.costs_)
 
 
-# -- 2: score without the costs of the fit
-
-
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_score_needs_the_costs_of_the_fit(make):
-    X, y, value = churners()
     costs = per_row(fn=value, fp=10, positive="churn")
     model = make().fit(X, y, costs=costs)
     with pytest.raises(ValueError, match=r"fitted with costs of single rows.*pass costs="):
@@ -120,9 +102,6 @@ def test_a_class_that_the_training_rows_lack_is_judged(name):
         MODELS[name](prices.to_numpy()).fit(X[train], y[train])
 
 
-# -- 3: weights in the place of costs
-
-
 def test_costs_are_a_keyword_in_every_method():
     """``fit(X, y, amount)`` takes weights, so ``predict(X, amount)`` must not take costs."""
     pytest.importorskip("distributed")
@@ -145,12 +124,8 @@ def test_costs_are_a_keyword_in_every_method():
     assert {"fit", "predict", "predict_cost", "decide", "explain", "break_even", "score"} <= seen
 
 
-# -- costs said once
-
-
 @pytest.mark.parametrize("name", ["CostBoost", "MinCost"])
 def test_expressions_are_the_same_as_arrays(name):
-    X, y, value = churners()
     costs = per_row(fn=value, fp=10, positive="churn")
     by_column = MODELS[name](PRICES).fit(X, y)
     plain = MODELS[name]().fit(X, y)
@@ -168,7 +143,6 @@ def test_expressions_are_the_same_as_arrays(name):
 
 
 def test_a_column_of_prices_can_be_kept_out_of_the_features():
-    X, y, _ = churners()
     model = quick(PRICES, cost_columns="exclude").fit(X, y)
     assert model.columns_.inputs == ["a", "b", "c"]
     plain = quick().fit(X[["a", "b", "c"]], y)
@@ -179,7 +153,6 @@ def test_a_column_of_prices_can_be_kept_out_of_the_features():
 
 @pytest.mark.parametrize("name", ["CostBoost", "MinCost"])
 def test_other_costs_without_another_fit(name):
-    X, y, _ = churners()
     model = MODELS[name]({"fn": 1, "fp": 1, "positive": "churn"}).fit(X, y)
     proba = model.predict_proba(X)
     what_if = {"fn": 50, "fp": 1, "positive": "churn"}
@@ -198,7 +171,6 @@ def test_other_costs_without_another_fit(name):
 
 @pytest.mark.parametrize("name", ["CostBoost", "MinCost", "LpCSB"])
 def test_decisions_are_columns(name):
-    X, y, value = churners()
     model = MODELS[name](TABLE).fit(X, y)
     decided, score = model.predict(X), model.score(X, y)
     assert score == pytest.approx(avoidable_cost_score(y, decided, cost_matrix=TABLE)) and score > 0
@@ -237,7 +209,7 @@ def test_messages_name_the_cell(make):
     missing = X.astype("Float64")
     missing.loc[4, "a"] = None
     with pytest.raises(ValueError, match=r"contains NaN.*in column 'a' on row 4\."):
-        CSLogitBoostClassifier().fit(missing, y)
+        costboost.CSLogitBoostClassifier().fit(missing, y)
     for weights in (["abc"] * 60, [10**400] * 60):
         with pytest.raises(ValueError, match=r"'sample_weight' parameter of \w+ must hold numbers"):
             make().fit(X, y, sample_weight=weights)
@@ -247,12 +219,9 @@ def test_messages_name_the_cell(make):
         MODELS["MinCost"]().fit(X, np.arange(60) % 7).break_even(X, "fn")
 
 
-# -- a frame of fn and fp
-
-
-def frame_of(value, fn="fn", fp="fp"):
+def frame_of(value):
     """Costs as people hold them: a miss costs the value, a false alarm 10."""
-    return pd.DataFrame({fn: value, fp: 10.0})
+    return pd.DataFrame({"fn": value, "fp": 10.0})
 
 
 FRAME_NAMES = [
@@ -265,7 +234,6 @@ FRAME_NAMES = [
 @pytest.mark.parametrize("names", FRAME_NAMES, ids=lambda names: names[0])
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas])
 def test_a_frame_of_fn_and_fp_is_read_as_such(names, kind):
-    _, y, value = churners()
     prices = {"fn": value, "fp": 10.0, "tp": 3.0, "tn": 1.0}
     costs = kind(pd.DataFrame(prices).set_axis(names, axis=1)[names[::-1]])
     wanted = per_row(**prices, positive="churn")
@@ -276,20 +244,18 @@ def test_a_frame_of_fn_and_fp_is_read_as_such(names, kind):
         same(found.matrix, Costs.resolve(None, wanted, **known).matrix)
         with pytest.raises(ValueError, match=r"the positive one.*per_row\(fn=.*positive="):
             Costs.resolve(None, costs, **known)
-    for metric in (total_cost, savings_score, avoidable_cost_score, mean_cost):
+    for metric in (total_cost, metrics.savings_score, avoidable_cost_score, metrics.mean_cost):
         found = metric(y, y[::-1], costs=costs, positive="churn")
         assert found == metric(y, y[::-1], costs=wanted)
 
 
 def test_every_door_takes_a_frame_of_fn_and_fp():
-    X, y, value = churners()
-    y = (y == "churn").astype(int)
     costs, wanted = frame_of(value), per_row(fn=value, fp=10)
     for make in MODELS.values():
-        model, known = make().fit(X, y, costs=costs), make().fit(X, y, costs=wanted)
+        model, known = make().fit(X, Z, costs=costs), make().fit(X, Z, costs=wanted)
         assert model.decisions_.tolist() == [0, 1]
         same(model.cost_matrix_, known.cost_matrix_)
-        assert model.score(X, y, costs=costs) == known.score(X, y, costs=wanted)
+        assert model.score(X, Z, costs=costs) == known.score(X, Z, costs=wanted)
         methods = {"predict": {}, "predict_cost": {}, "break_even": {"entry": "fn"}}
         for method, more in methods.items() if hasattr(model, "predict_proba") else ():
             found = getattr(model, method)(X, costs=costs, **more)
@@ -297,8 +263,6 @@ def test_every_door_takes_a_frame_of_fn_and_fp():
 
 
 def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
-    X, y, value = churners()
-    y = (y == "churn").astype(int)
     costs = frame_of(value)
     for wrong, message in (
         (costs[["fn"]], r"both 'fn'.*Add 'fp'"),
@@ -306,22 +270,19 @@ def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
         (costs.assign(cost_fn=1.0), r"each once.*'cost_fn'"),
     ):
         with pytest.raises(ValueError, match=message):
-            quick().fit(X, y, costs=wrong)
+            quick().fit(X, Z, costs=wrong)
     with pytest.raises(ValueError, match=r"costs of single rows.*Pass it as costs="):
-        quick(costs).fit(X, y)
-    model = quick().fit(X, y, costs=costs)
+        quick(costs).fit(X, Z)
+    model = quick().fit(X, Z, costs=costs)
     prices = pd.DataFrame({"call": value, "wait": 10.0})
     for wrong in (prices, prices.set_axis([0, 1], axis=1)):
         with pytest.raises(ValueError, match=r"need the truth.*'fn' and 'fp'"):
             model.predict(X, costs=wrong)
     with pytest.raises(ValueError, match=r"must price the decisions \[0, 1\]"):
-        model.score(X, y, costs=prices)
-    own = quick().fit(X, y, costs=prices)  # names of decisions, and nothing else
+        model.score(X, Z, costs=prices)
+    own = quick().fit(X, Z, costs=prices)  # names of decisions, and nothing else
     assert own.decisions_.tolist() == ["call", "wait"]
-    assert own.score(X, y, costs=prices[["wait", "call"]]) == own.score(X, y, costs=prices)
-
-
-# -- the order of the rows
+    assert own.score(X, Z, costs=prices[["wait", "call"]]) == own.score(X, Z, costs=prices)
 
 
 def shuffled(values):
@@ -332,47 +293,41 @@ def shuffled(values):
 
 
 def test_costs_in_another_order_than_the_rows_are_aligned():
-    X, y, value = churners()
+    X, _, value = churners()
     X.index = [f"c{i}" for i in range(len(X))]
-    y = (y == "churn").astype(int)
-    wanted, truth = per_row(fn=value, fp=10), pd.Series(y, X.index)
-    model = quick().fit(X, y, costs=wanted)
+    wanted, truth = per_row(fn=value, fp=10), pd.Series(Z, X.index)
+    model = quick().fit(X, Z, costs=wanted)
     mixed, decided = pd.Series(value, X.index).sample(frac=1, random_state=0), model.predict(X)
     for costs in (*shuffled(mixed), {"fn": mixed, "fp": "0 * value + 10"}):
         same(model.predict(X, costs=costs), model.predict(X, costs=wanted))
-        assert model.score(X, y, costs=costs) == model.score(X, y, costs=wanted)
-        again = quick().fit(X, y, costs=costs)
+        assert model.score(X, Z, costs=costs) == model.score(X, Z, costs=wanted)
+        again = quick().fit(X, Z, costs=costs)
         same(again.cost_matrix_, model.cost_matrix_)
         assert again.estimated_score_ == model.estimated_score_
     for costs, plain in ((mixed, value), *((costs, wanted) for costs in shuffled(mixed))):
         cost = total_cost(truth, decided, costs=plain)
         assert total_cost(truth, decided, costs=costs) == pytest.approx(cost)
-    error = quick().fit(X, y, costs=mixed)
-    same(error.cost_matrix_, quick().fit(X, y, costs=value).cost_matrix_)
+    error = quick().fit(X, Z, costs=mixed)
+    same(error.cost_matrix_, quick().fit(X, Z, costs=value).cost_matrix_)
 
 
 def test_costs_of_other_rows_are_refused():
-    X, y, value = churners()
-    y = (y == "churn").astype(int)
-    model = quick().fit(X, y, costs=per_row(fn=value, fp=10))
+    model = quick().fit(X, Z, costs=per_row(fn=value, fp=10))
     later = pd.Series(value, np.arange(len(X)) + 1000)
     doubled = pd.Series(value, np.zeros(len(X), dtype=int))
     for costs in (later, doubled, *shuffled(later)):
         for call in (
-            lambda costs: model.score(X, y, costs=costs),
-            lambda costs: quick().fit(X, y, costs=costs),
-            lambda costs: total_cost(pd.Series(y), y, costs=costs),
+            lambda costs: model.score(X, Z, costs=costs),
+            lambda costs: quick().fit(X, Z, costs=costs),
+            lambda costs: total_cost(pd.Series(Z), Z, costs=costs),
         ):
             with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
                 call(costs)
     with pytest.raises(ValueError, match="other or repeated"):
         per_row(fn=later, fp=X["value"])
-    model.score(X, y, costs=later.to_numpy())  # the order is right
-    total_cost(y, y, costs=later)  # no index to compare
+    model.score(X, Z, costs=later.to_numpy())  # the order is right
+    total_cost(Z, Z, costs=later)  # no index to compare
     model.predict(X, costs=per_row(fn=later, fp=10)[:])  # a part of an array has no index
-
-
-# -- the target in X, and copies of rows
 
 
 @pytest.mark.parametrize(
@@ -392,13 +347,13 @@ def test_the_target_among_the_columns_is_told(kind):
     }
     X.insert(1, "left", leaks[kind])
     model = quick({**PRICES, "fn": 100}, n_estimators=10)
-    with pytest.warns(costboost.CostWarning, match=r"Column 'left' of X tells the class of every"):
+    with pytest.warns(CostWarning, match=r"Column 'left' of X tells the class of every"):
         model.fit(X, y)
     if kind not in ("categories", "the target"):
-        with pytest.warns(costboost.CostWarning, match=r"Column 1 of X tells"):
+        with pytest.warns(CostWarning, match=r"Column 1 of X tells"):
             model.fit(sparse.csr_matrix(X.to_numpy(dtype=float)), y)
     X["again"] = X["left"]
-    with pytest.warns(costboost.CostWarning, match=r"Each of the columns 'left', 'again' tells"):
+    with pytest.warns(CostWarning, match=r"Each of the columns 'left', 'again' tells"):
         model.fit(X, y)
 
 
@@ -424,15 +379,12 @@ def test_copies_of_rows_across_folds_are_told(form):
     copied = np.r_[np.arange(800), np.arange(200)]
     model = quick(ensemble=5, n_estimators=5)
     # Of 1,000 rows 400 have a copy, which another of five folds holds out in four cases of five.
-    with pytest.warns(costboost.CostWarning, match=r"^3[0-4]% of the held-out rows.*cv=") as told:
+    with pytest.warns(CostWarning, match=r"^3[0-4]% of the held-out rows.*cv=") as told:
         model.fit(form(X[copied]), y[copied])
-    assert sum(one.category is costboost.CostWarning for one in told) == 1
+    assert sum(one.category is CostWarning for one in told) == 1
     together = [(np.flatnonzero(copied % 2 != f), np.flatnonzero(copied % 2 == f)) for f in (0, 1)]
     quick(cv=together, n_estimators=5).fit(form(X[copied]), y[copied])
     quick(n_estimators=5).fit(form(X), y)
-
-
-# -- arrays that do not belong together
 
 
 P = np.full((9, 2), 0.5)

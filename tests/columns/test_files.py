@@ -38,9 +38,6 @@ WRITE = {
 }
 
 
-# --- reading -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("ending", WRITE)
 def test_every_format_gives_the_same_features(tmp_path: Path, ending: str) -> None:
     WRITE[ending](tmp_path / f"rows.{ending}")
@@ -152,9 +149,6 @@ def test_wide_tables_long_fields_empty_columns_and_ends_of_lines(tmp_path: Path)
         assert open_source(path).read().rows() == [("1", "x, y"), ("2", "z")]
     path.write_text("a,b,,\n1,2,,\n")  # as spreadsheets leave columns at the end
     assert open_source(path).read().rows() == [("1", "2", None, None)]
-
-
-# --- writing -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "jsonl"])

@@ -121,8 +121,6 @@ def test_rows():
     same(known.prices, named)
 
 
-# -- messages ------------------------------------------------------------------------------------
-
 SHORT = {"fn": 5, "fp": 1}
 TRUTH = [0, 1, 1]
 # What is given as cost_matrix, or other arguments, and what is said of it.
@@ -197,22 +195,14 @@ SWAPPED = r"Rows are the truth.*\['fraud', 'ok'\].*transposed"
 X2 = pd.DataFrame({"amount": [1.0, 3.0]})
 
 
-@pytest.mark.parametrize(
-    ("form", "words"),
-    [
-        ([[5, 0], [0, 1]], SWAPPED),
-        ({"fn": 0, "fp": 0, "tp": 1, "positive": "ok"}, SWAPPED),
-        (pd.DataFrame(MATRIX[::-1], CLASSES, CLASSES), SWAPPED),
-        *(({"fn": fn, "fp": 5, "positive": "ok"}, "at most -.*without the minus sign")
-          for fn in (-5, "-amount", [-1.0, -3.0])),
-    ],
-)  # fmt: skip
-def test_a_right_decision_that_is_the_most_costly_one_is_told(form, words):
-    with pytest.warns(CostWarning, match=words):
-        Costs.resolve(form, classes=CLASSES, X=X2, codes=[0, 1])
-
-
-def test_negative_price_of_an_error():
+def test_costs_that_look_swapped_are_told():
+    forms = {"swapped": MATRIX[::-1], "tp": {"fn": 0, "fp": 0, "tp": 1, "positive": "ok"}}
+    forms |= {fn: {"fn": fn, "fp": 5, "positive": "ok"} for fn in (-5, "-amount")}
+    forms["rows"] = {"fn": [-1.0, -3.0], "fp": 5, "positive": "ok"}
+    for name, form in forms.items():
+        words = SWAPPED if name in ("swapped", "tp") else "at most -.*without the minus sign"
+        with pytest.warns(CostWarning, match=words):
+            Costs.resolve(form, classes=CLASSES, X=X2, codes=[0, 1])
     for fine in ([[1, 1], [2, 2]], [[-3, 0], [-1, -2]], [[2, 5], [1, 0]]):
         Costs.resolve(fine, classes=CLASSES)  # ties and profits
     with pytest.warns(CostWarning, match="-2 is negative"):
@@ -251,24 +241,34 @@ def test_known_costs(k):
     np.testing.assert_allclose(rows.average(weights), table)
 
 
-@pytest.mark.parametrize("kind", ["static", "rows"])
-def test_the_decision_is_the_cheapest_by_brute_force(kind):
+def test_the_decision_is_the_cheapest_by_brute_force():
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for i in range(300):
         k, d = rng.integers(2, 6, size=2)
         p = rng.dirichlet(np.ones(k), size=1)
         matrix = rng.normal(size=(k, d)) * 10.0 ** rng.integers(-3, 4)
-        costs = Costs(np.arange(k), matrix if kind == "static" else matrix[None], list(range(d)))
+        costs = Costs(np.arange(k), matrix[None] if i % 2 else matrix, list(range(d)))
         expected = [sum(p[0, j] * matrix[j, c] for j in range(k)) for c in range(d)]
         assert costs.decide(p)[0] == int(np.argmin(expected))
         np.testing.assert_allclose(costs.expected(p)[0], expected, rtol=1e-9, atol=1e-9)
+    # Row "a" costs 1e12 whatever is decided: only the differences may count.
+    matrix = np.array([[1e12, 1e12, 1e12], [0, 0, 1e-3], [1e-3, 1e-3, 0]])
+    for given in (matrix, matrix[None]):
+        assert Costs(ABC, given).decide([[0.5, 0.2, 0.3]]) == [2]
+    # The unit is that of the rows that count.
+    matrix, codes = np.array([[0.0, 1e-300], [1e300, 0.0]]), np.array([0, 1, 0])
+    for given in (matrix, matrix[None].repeat(3, axis=0)):
+        found = Costs([0, 1], given, codes=codes).in_range(codes == 0)
+        assert 0.25 < found.error_cost[0] <= 1.0
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-def test_ties(scale):
+def test_ties():
     """Of two decisions the positive one; of labels the true one."""
-    for form in ({"cost_matrix": {"fn": 3 * scale, "fp": scale}}, {"costs": per_row(3, 1, n=1)}):
-        same(Costs.resolve(**form, classes=[0, 1]).decide([[0.75, 0.25]]), [1])
+    for form in (
+        *({"fn": 3 * unit, "fp": unit} for unit in (1e-12, 1.0, 1e12)),
+        per_row(3, 1, n=1),
+    ):
+        same(Costs.resolve(costs=form, classes=[0, 1]).decide([[0.75, 0.25]]), [1])
     same(Costs.resolve(np.zeros((3, 3)), classes=ABC, codes=[2, 0, 1]).labels, [2, 0, 1])
     rows = Costs.resolve(costs=[[1, 1, 1], [2, 1, 1]], classes=ABC, codes=[2, 0])
     same(rows.labels, [2, 1])
@@ -276,20 +276,6 @@ def test_ties(scale):
     costs = Costs.resolve(costs=per_row([3, 900], fp=5, tp=5), classes=[0, 1], codes=[1, 1])
     same(costs.labels, [0, 1])
     same(costs.error_cost, [2, 895])
-
-
-def test_offsets_of_a_row_do_not_drown_the_decision():
-    # Row "a" costs 1e12 whatever is decided: only the differences may count.
-    matrix = np.array([[1e12, 1e12, 1e12], [0, 0, 1e-3], [1e-3, 1e-3, 0]])
-    for given in (matrix, matrix[None]):
-        assert Costs(ABC, given).decide([[0.5, 0.2, 0.3]]) == [2]
-
-
-def test_the_unit_is_that_of_the_rows_that_count():
-    matrix, codes = np.array([[0.0, 1e-300], [1e300, 0.0]]), np.array([0, 1, 0])
-    for given in (matrix, matrix[None].repeat(3, axis=0)):
-        found = Costs([0, 1], given, codes=codes).in_range(codes == 0)
-        assert 0.25 < found.error_cost[0] <= 1.0
 
 
 def test_averages():
@@ -311,20 +297,16 @@ def test_averages():
     same(known.average(), [[0, 3, 6], [0, 3, 6]])
 
 
-# -- the object ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [(3, 2, 2), (3, 2), (3,)])
-def test_the_callers_arrays_stay_as_they_are(shape):
-    given = np.random.default_rng(0).uniform(size=shape)
-    before = given.copy()
-    costs = Costs.resolve(costs=given, classes=[0, 1], codes=[0, 1, 1])
-    for name in ("prices", "reduced", "labels", "error_cost"):
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(costs, name)[0] = 7
-    str(costs)
-    same(given, before)
-    assert given.flags.writeable
+def test_the_callers_arrays_stay_as_they_are():
+    for shape in [(3, 2, 2), (3, 2), (3,)]:
+        given = np.random.default_rng(0).uniform(size=shape)
+        before = given.copy()
+        costs = Costs.resolve(costs=given, classes=[0, 1], codes=[0, 1, 1])
+        for name in ("prices", "reduced", "labels", "error_cost"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(costs, name)[0] = 7
+        same(given, before)
+        assert given.flags.writeable
 
 
 def test_what_is_unknown_is_said():
@@ -411,28 +393,20 @@ def test_labels_that_a_meta_estimator_has_encoded():
         Costs.resolve({"fn": 7, "fp": 2, "positive": "churn"}, classes=[0, 1])
 
 
-def test_columns_by_name():
-    frame = pd.DataFrame({"amount": [10.0, 20.0]})
-    same(per_row(fn="amount + 1", fp=2, X=frame), per_row(fn=[11, 21], fp=2))
+def test_columns_by_name_and_what_is_wrong():
+    same(per_row(fn="amount + 1", fp=2, X=X2), per_row(fn=[2, 4], fp=2))
     pairs = {("a", "x"): "amount", ("a", "y"): 2}
-    same(per_row(pairs, X=frame), [[[10, 2]], [[20, 2]]])
-    assert per_row(5, 1, n=4).shape == (4, 2, 2)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (dict(fn="amount", fp=[1, 2]), "columns of X are unknown here. Pass X="),
-        (dict(fn=5, fp=1), r"only single numbers.*Pass n="),
-        (dict(fn=[1, 2], fp=0, n=3), r"one price per row, 3 of them, got arrays of length \[2\]"),
-        (dict(fn=[1, np.nan], fp=1), r"per_row must be finite .*got nan .* on row 1"),
-        (dict(fn=1), r"Pass fp="),
-        (dict(fn={("a", "x"): [1.0], ("b", "y"): 2}), "missing: "),
-    ],
-)
-def test_per_row_says_what_is_wrong(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        per_row(**arguments)
+    same(per_row(pairs, X=X2), [[[1, 2]], [[3, 2]]])
+    for words, arguments in {
+        "columns of X are unknown here. Pass X=": dict(fn="amount", fp=[1, 2]),
+        "only single numbers.*Pass n=": dict(fn=5, fp=1),
+        r"one price per row, 3 of them, got .* length \[2\]": dict(fn=[1, 2], fp=0, n=3),
+        "per_row must be finite .*got nan .* on row 1": dict(fn=[1, np.nan], fp=1),
+        "Pass fp=": dict(fn=1),
+        "missing: ": dict(fn={("a", "x"): [1.0], ("b", "y"): 2}),
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            per_row(**arguments)
 
 
 def test_labels_of_rows_are_remembered_and_put_into_the_order_of_a_fit():

@@ -101,9 +101,6 @@ def test_box_against_its_corners(k):
     np.testing.assert_allclose(matrix_of(found.expected, range(k)), np.mean(corners, axis=0))
 
 
-# -- small print ---------------------------------------------------------------------------------
-
-
 def test_printed_and_pickled():
     rows = [interval([1, 2], 3), samples(np.zeros((4, 2)))]
     said = "[interval(100, 300), samples([90, 120, 700]), <interval of 2 rows>, "

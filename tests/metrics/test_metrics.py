@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,13 +16,8 @@ from sklearn.model_selection import TunedThresholdClassifierCV, cross_validate
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost.costs import Costs, per_row
-from costboost.metrics import (
-    avoidable_cost_score,
-    cost_by_threshold,
-    make_cost_scorer,
-    mean_cost,
-    total_cost,
-)
+from costboost.metrics import avoidable_cost_score, cost_by_threshold, mean_cost, total_cost
+from costboost.metrics import make_cost_scorer as scorer_of
 from costboost_papers.protocol import g_mean
 
 SUMS = [total_cost, mean_cost, avoidable_cost_score]
@@ -32,18 +29,14 @@ SQUARE = [[0, 1], [5, 0]]
 MATRIX = np.array([[-4.0, 2.0, 1.0], [5.0, -3.0, 0.5], [4.0, 2.5, -4.0]])
 
 
-def drawn(k: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def drawn(k, n, seed):
     rng = np.random.default_rng(seed)
     return rng.integers(k, size=n), rng.integers(k, size=n), rng.integers(1, 5, size=n)
 
 
-# -- sums ---------------------------------------------------------------------------------------
-
-
 def test_by_hand():
-    assert total_cost(Y, D, cost_matrix=SHORT) == 7
-    assert mean_cost(Y, D, cost_matrix=SHORT) == 7 / 5
-    assert avoidable_cost_score(Y, D, cost_matrix=SHORT) == 1 - 7 / 3  # all positive costs 3
+    # All positive costs 3.
+    assert [metric(Y, D, cost_matrix=SHORT) for metric in SUMS] == [7, 7 / 5, 1 - 7 / 3]
     assert total_cost(Y, D, costs=[9, 2, 3, 40, 500]) == 45
     assert total_cost(Y, D, costs=np.arange(10.0).reshape(5, 2)) == 0 + 3 + 5 + 6 + 9
     assert total_cost(Y, D, costs=per_row([1, 1, 1, 40, 500], [9, 2, 3, 1, 1])) == 45
@@ -143,26 +136,18 @@ def test_errors_of_sums(case):
         assert metric.__name__ in str(caught.value)
 
 
-# -- thresholds ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("form", ["static", "rows", "prices"])
-@pytest.mark.parametrize("named", [None, 0, 1])
-def test_thresholds_cost_what_total_cost_says(form, named):
+def test_thresholds_cost_what_total_cost_says():
     rng = np.random.default_rng(0)
     y, _, w = drawn(2, 60, seed=1)
     score = rng.integers(15, size=60) / 15
     prices = rng.normal(size=(60, 2, 2)) * 10.0 ** rng.integers(-6, 6, size=(60, 2, 2))
-    costs = {"static": None, "rows": prices, "prices": prices[:, 0]}[form]
-    rest = {"cost_matrix": [[-1, 2], [9, 0.5]], "costs": costs, "sample_weight": w}
-    thresholds, totals = cost_by_threshold(y, score, positive=named, **rest)
-    np.testing.assert_array_equal(thresholds, [*np.unique(score), np.inf])
-    positive = 1 if named is None else named
-    decided = [np.where(score >= t, positive, 1 - positive) for t in thresholds]
-    np.testing.assert_allclose(totals, [total_cost(y, d, **rest) for d in decided], rtol=1e-9)
-
-
-def test_thresholds_by_hand():
+    for costs, named in product((None, prices, prices[:, 0]), (None, 0, 1)):
+        rest = {"cost_matrix": [[-1, 2], [9, 0.5]], "costs": costs, "sample_weight": w}
+        thresholds, totals = cost_by_threshold(y, score, positive=named, **rest)
+        np.testing.assert_array_equal(thresholds, [*np.unique(score), np.inf])
+        positive = 1 if named is None else named
+        decided = [np.where(score >= t, positive, 1 - positive) for t in thresholds]
+        np.testing.assert_allclose(totals, [total_cost(y, d, **rest) for d in decided], rtol=1e-9)
     # After a huge price, tiny ones still count where the huge one is not paid.
     costs = per_row(fn=[1e-12, 1e-12, 1e12], fp=1)
     _, totals = cost_by_threshold([1, 1, 1], [0.1, 0.2, 0.3], costs=costs)
@@ -172,18 +157,15 @@ def test_thresholds_by_hand():
         np.testing.assert_array_equal(cost_by_threshold(y, score, **more)[1], [2, 1, 0, 5])
 
 
-@pytest.mark.parametrize(
-    ("y", "score", "more", "message"),
-    [
-        (Y, np.ones((5, 2)), {}, r"'y_score'.*predict_proba\(X\)\[:, 1\]"),
-        (Y, [0, 1, np.nan, 0, 0], {}, "'y_score'.*finite"),
-        (Y, np.ones(5), {"positive": 7}, "two classes, found 3"),
-        (["a", "a"], [0.1, 0.2], {}, "two classes, found 1"),
-    ],
-)
-def test_errors_of_thresholds(y, score, more, message):
-    with pytest.raises(ValueError, match=message):
-        cost_by_threshold(y, score, **more)
+def test_errors_of_thresholds():
+    for y, score, positive, message in (
+        (Y, np.ones((5, 2)), None, r"'y_score'.*predict_proba\(X\)\[:, 1\]"),
+        (Y, [0, 1, np.nan, 0, 0], None, "'y_score'.*finite"),
+        (Y, np.ones(5), 7, "two classes, found 3"),
+        (["a", "a"], [0.1, 0.2], None, "two classes, found 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            cost_by_threshold(y, score, positive=positive)
 
 
 def test_counts_of_the_papers():
@@ -192,16 +174,13 @@ def test_counts_of_the_papers():
     assert g_mean([0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]) == pytest.approx(0.25 ** (1 / 3))
 
 
-# -- the scorer ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def routing():
     with sklearn.config_context(enable_metadata_routing=True):
         yield
 
 
-def priced_data(n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def priced_data(n=200):
     """Noisy classes that a line separates roughly, with an amount at stake on each positive."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 2))
@@ -209,26 +188,27 @@ def priced_data(n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, y, np.where(y == 1, rng.exponential(100, size=n), 0)
 
 
+X, y, amount = priced_data()
+
+
 @pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("ndim", [1, 2, 3])
-def test_folds_get_their_own_costs(ndim):
-    X, y, amount = priced_data()
-    rows = per_row(fn=amount, fp=7)
-    prices, weight = rows[np.arange(len(y)), y], np.arange(len(y)) % 3
-    params = {"costs": {1: prices.max(axis=1), 2: prices, 3: rows}[ndim], "sample_weight": weight}
-    scorer = make_cost_scorer("total_cost").set_score_request(costs=True, sample_weight=True)
+def test_folds_get_their_own_costs():
+    rows, weight = per_row(fn=amount, fp=7), np.arange(len(y)) % 3
+    prices = rows[np.arange(len(y)), y]
+    scorer = scorer_of("total_cost").set_score_request(costs=True, sample_weight=True)
     model = LogisticRegression().set_fit_request(sample_weight=False)
-    keep = {"params": params, "return_estimator": True, "return_indices": True}
-    found = cross_validate(model, X, y, scoring=scorer, cv=3, **keep)
-    folds = (found["estimator"], found["indices"]["test"], found["test_score"])
-    for fitted, test, score in zip(*folds, strict=True):
-        given = {"costs": rows[test], "sample_weight": weight[test]}
-        assert score == pytest.approx(-total_cost(y[test], fitted.predict(X[test]), **given))
+    keep = {"return_estimator": True, "return_indices": True}
+    for costs in (prices.max(axis=1), prices, rows):
+        params = {"costs": costs, "sample_weight": weight}
+        found = cross_validate(model, X, y, scoring=scorer, cv=3, params=params, **keep)
+        folds = (found["estimator"], found["indices"]["test"], found["test_score"])
+        for fitted, test, score in zip(*folds, strict=True):
+            given = {"costs": rows[test], "sample_weight": weight[test]}
+            assert score == pytest.approx(-total_cost(y[test], fitted.predict(X[test]), **given))
 
 
 @pytest.mark.usefixtures("routing")
 def test_thresholds_are_tuned_in_money():
-    X, y, amount = priced_data()
 
     def tuned(scorer, labels, **params):
         model = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=3)
@@ -237,19 +217,18 @@ def test_thresholds_are_tuned_in_money():
     found = []
     for call in (1e-3, 1e3):
         costs = per_row(fn=pd.Series(amount), fp=call)
-        routed = make_cost_scorer("mean_cost").set_score_request(costs=True)
+        routed = scorer_of("mean_cost").set_score_request(costs=True)
         found.append(tuned(routed, y, costs=costs))
-        assert found[-1] == tuned(make_cost_scorer("mean_cost", costs=costs), pd.Series(y))
+        assert found[-1] == tuned(scorer_of("mean_cost", costs=costs), pd.Series(y))
     assert found[0] < found[1]
 
 
 @pytest.mark.parametrize("form", [pd.DataFrame, per_row])
 def test_costs_are_bound_to_the_scorer(form):
-    X, y, amount = priced_data()
     frame = pd.DataFrame(X).set_axis([f"row {i}" for i in range(len(y))])
     prices = {"fn": pd.Series(amount, frame.index), "fp": 7.0}
     costs = form(prices)[::-1] if form is pd.DataFrame else form(**prices)
-    scorer = make_cost_scorer("total_cost", costs=costs)
+    scorer = scorer_of("total_cost", costs=costs)
     tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
     for rows in (np.arange(len(y)), np.arange(0, len(y), 3)):
         paid = total_cost(y[rows], tree.predict(X[rows]), costs=per_row(fn=amount[rows], fp=7))
@@ -263,27 +242,25 @@ def test_costs_are_bound_to_the_scorer(form):
 
 
 def test_functions_and_expressions_see_each_fold():
-    X, y, amount = priced_data()
     frame = pd.DataFrame(X).assign(amount=amount)
     frame.columns = frame.columns.map(str)
     tree = DecisionTreeClassifier(max_depth=1).fit(frame, y)
     expected = -total_cost(y, tree.predict(frame), costs=per_row(fn=amount, fp=7))
     for form in ({"fn": "amount", "fp": 7}, lambda X: per_row(fn=X["amount"], fp=7)):
-        scorer = make_cost_scorer("total_cost", cost_matrix=form)
+        scorer = scorer_of("total_cost", cost_matrix=form)
         assert scorer(tree, frame, y) == pytest.approx(expected)
         assert np.isfinite(cross_validate(tree, frame, y, scoring=scorer)["test_score"]).all()
 
 
 def test_a_scorer_knows_labels_and_refuses_to_go_without_the_costs_of_the_fit():
-    scorer = make_cost_scorer(cost_matrix=1 - np.eye(3), labels=["a", "b", "c"])
+    scorer = scorer_of(cost_matrix=1 - np.eye(3), labels=["a", "b", "c"])
     tree = DecisionTreeClassifier().fit([[0], [1]], ["a", "b"])
     assert scorer(tree, [[0], [1]], ["a", "b"]) == 1
     with pytest.raises(ValueError, match=r"'metric'.*'savings'.*got 'auc'"):
-        make_cost_scorer("auc")
-    X, y, amount = priced_data()
+        scorer_of("auc")
     tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
     tree.cost_matrix, tree._costs_source = None, "rows"
     with pytest.raises(ValueError, match=r"set_score_request\(costs=True\)"):
-        make_cost_scorer()(tree, X, y)
-    assert np.isfinite(make_cost_scorer()(tree, X, y, costs=per_row(fn=amount, fp=7)))
-    assert np.isfinite(make_cost_scorer(cost_matrix=SHORT)(tree, X, y))
+        scorer_of()(tree, X, y)
+    assert np.isfinite(scorer_of()(tree, X, y, costs=per_row(fn=amount, fp=7)))
+    assert np.isfinite(scorer_of(cost_matrix=SHORT)(tree, X, y))
