@@ -13,18 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 from costboost import CostBoostClassifier, MinCostClassifier
 from costboost.costs import Costs
 from costboost.datasets import make_fraud
-from costboost.decisions import (
-    Budget,
-    Rate,
-    allocate,
-    capacity_curve,
-    capacity_prices,
-    cheapest,
-    expected_cost,
-    program,
-    sensitivity,
-    solve,
-)
+from costboost.decisions import Budget, Rate, allocate, capacity_curve, capacity_prices, program
+from costboost.decisions.arrays import cheapest, expected_cost
+from costboost.decisions.sensitivity import sensitivity
 
 ACTIONS = ["accept", "review", "block"]
 MATRIX = [[0.0, 4.0, 15.0], [60.0, 6.0, 0.0]]
@@ -51,7 +42,7 @@ def by_program(request, monkeypatch):
     """Also by prices and a program of few rows, which normally needs thousands of rows."""
     if request.param:
         monkeypatch.setattr(program, "_ROWS", 2)
-        monkeypatch.setattr(solve, "_SMALL", 0)
+        monkeypatch.setattr("costboost.decisions.solve._SMALL", 0)
 
 
 @pytest.mark.usefixtures("by_program")

@@ -130,7 +130,7 @@ def test_levers_are_single_mistakes_or_classes():
 
 
 @cases
-def test_curves_are_what_the_decisions_cost(case, reports):
+def test_curves_are_what_the_decisions_cost_and_count(case, reports):
     report = reports[id(case)]
     curve = report.thresholds
     assert (curve is None) == (len(case.risky) == 0)
@@ -150,11 +150,7 @@ def test_curves_are_what_the_decisions_cost(case, reports):
             point = case.operating_point(capacity=capacity, limited=limited)
             assert point.cost == pytest.approx(cost)
         assert (np.diff(curve["price"]) <= 1e-12).all() and curve["price"][-1] == 0
-
-
-@cases
-def test_calibration_counts_every_row_once(case, reports):
-    curve = reports[id(case)].calibration
+    curve = report.calibration  # counts every row once
     p, hit = case.proba.max(axis=1), case.proba.argmax(axis=1) == case.codes
     if len(case.risky):
         p, hit = case.proba[:, case.risky].sum(axis=1), np.isin(case.codes, case.risky)
