@@ -17,10 +17,17 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from lightgbm import LGBMClassifier
 from typer.testing import CliRunner
 
 import costboost
-from costboost import AdaC2Classifier, ColumnWarning, CostBoostClassifier
+from costboost import (
+    AdaC2Classifier,
+    ColumnWarning,
+    CostBoostClassifier,
+    LpCSBClassifier,
+    MinCostClassifier,
+)
 from costboost.cli import app
 from costboost.files.mlflow_model import Served
 from costboost.serve import Settings
@@ -28,14 +35,18 @@ from costboost.serve.app import Application
 from costboost.serve.scoring import Service
 from serve.models import Client
 
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 N = 400
 DATES = ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y", "%Y/%m/%d %H:%M"]
 PRICES = {"fn": "amount", "fp": 5, "positive": "bad"}
+STATIC = {"fn": 3, "fp": 1, "positive": "bad"}
 SMALL = {"n_estimators": 12, "n_jobs": 1, "random_state": 0}
 MODELS = {
     "CostBoost": partial(CostBoostClassifier, PRICES, ensemble=2, learning_rate=0.3, **SMALL),
     "xgboost": partial(CostBoostClassifier, PRICES, ensemble=1, engine="xgboost", **SMALL),
-    "AdaC2": partial(AdaC2Classifier, {"fn": 3, "fp": 1, "positive": "bad"}, n_estimators=8),
+    "AdaC2": partial(AdaC2Classifier, STATIC, n_estimators=8),
+    "LpCSB": partial(LpCSBClassifier, STATIC, n_estimators=5, random_state=0),
+    "MinCost": partial(MinCostClassifier, cost_matrix=STATIC, n_jobs=1),
 }
 
 
@@ -157,14 +168,14 @@ DOORS = {
 
 
 def fitted(name, frame, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", costboost.CollapseWarning)
-        with pytest.warns(ColumnWarning, match=r"'row_id'.*'customer_id'"):
-            return MODELS[name](columns={"zip": "category"}).fit(frame, y)
+    with pytest.warns(ColumnWarning, match=r"'row_id'.*'customer_id'"):
+        return MODELS[name](columns={"zip": "category"}).fit(frame, y)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", MODELS)
+SEEDS = [(name, seed) for name in ("CostBoost", "xgboost", "AdaC2") for seed in range(5)]
+
+
+@pytest.mark.parametrize(("name", "seed"), [*SEEDS, ("LpCSB", 0), ("MinCost", 1)])
 def test_one_set_of_decisions(name, seed, tmp_path):
     texts, typed, y = drawn(seed)
     model, other = fitted(name, texts, y), fitted(name, typed, y)
@@ -172,6 +183,10 @@ def test_one_set_of_decisions(name, seed, tmp_path):
     assert model.columns_.inputs == other.columns_.inputs
     expected = model.predict(texts)
     assert len(set(expected.tolist())) == 2
+    # What is left out has no importance, and need not be told apart.
+    assert model.feature_importances_.shape == (10,) and model.feature_importances_[0] == 0.0
+    assert model.feature_names_in_.tolist() == list(texts)
+    np.testing.assert_array_equal(model.predict(texts.assign(row_id="x")), expected)
     # A model that has seen numbers, and no texts, knows no decimal comma and no marks.
     plain = texts.replace({"amount": {",": "."}, "size": {r"^[?-]$": "NA"}}, regex=True)
     for one, frame in ((model, texts), (model, typed), (other, plain), (other, typed)):
@@ -187,6 +202,9 @@ def test_new_categories_are_missing(name, tmp_path):
     expected = model.predict(gone)
     for decide in DOORS.values():
         np.testing.assert_array_equal(decide(model, new, tmp_path), expected)
+    cells = (["Atlantis", None, np.nan, pd.NA] * N)[:N]
+    for mixed in (texts.assign(country=cells), model.columns_.read({**texts, "country": cells})):
+        np.testing.assert_array_equal(model.predict(mixed), expected)
 
 
 def test_the_same_error_at_every_door(tmp_path):
@@ -269,3 +287,52 @@ def test_what_the_user_says_and_what_is_wrong_with_it():
             AdaC2Classifier(columns=dict([columns])).fit(frame, y)
     with pytest.raises(ValueError, match="No column is left to learn from"):
         AdaC2Classifier().fit(frame[["c"]], y)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_and_rows_of_every_library(name):
+    """Labels in any type, none missing; rows as lists; a dict is no table."""
+    _, typed, truth = drawn(1)
+    X, y = typed[["amount", "flag"]].astype(float), truth.to_numpy()
+
+    def make():
+        return MODELS[name]().set_params(cost_matrix=STATIC)
+
+    model = make().fit(X, y)
+    expected = model.predict(X).tolist()
+    forms = [pd.Series(y, dtype=kind) for kind in ("string", "string[pyarrow]", "category")]
+    for form in [*forms, pl.Series(y.tolist()), y.tolist()]:
+        assert make().fit(X, form).predict(X).tolist() == expected
+    forms = [pl.Series([None, *y[1:].tolist()])]
+    for missing in (np.nan, None, pd.NA):
+        labels = [*y[:3].tolist(), missing, *y[4:].tolist()]
+        forms += [labels, np.array(labels, dtype=object)]
+        forms += [pd.Series(labels, dtype=kind) for kind in (object, "string", "category")]
+    for form in forms:
+        with pytest.raises(ValueError, match=r"(?i)missing.*row (3|0)|y contains NaN"):
+            make().fit(X, form)
+    with pytest.warns(UserWarning, match="feature names"):
+        assert model.predict(X.to_numpy().tolist()).tolist() == expected
+    for form, what in (("list", "dict"), ("records", "a list of dicts")):
+        words = rf"X of \w+Classifier must be .* got {what}\. Pass pandas\.DataFrame\(X\)\."
+        for ask in (model.predict, lambda X: make().fit(X, y)):
+            with pytest.raises(TypeError, match=words):
+                ask(X.to_dict(form))
+    # A categorical type is no id; a ColumnWarning would be an error here.
+    ids = typed[["row_id", "amount"]].astype({"row_id": "category"})
+    assert make().fit(ids, y).columns_["row_id"].is_used
+    texts = typed[["country", "amount"]]
+    words = r"must be a data frame, as in fit.*\['country', 'amount'\]"
+    with pytest.raises(ValueError, match=words):
+        make().fit(texts, y).predict(texts.to_numpy().tolist())
+
+
+def test_min_cost_names_text_that_its_estimator_cannot_take():
+    """The default estimator takes text; one of the user has the rows as they are."""
+    _, typed, y = drawn(1)
+    model = MinCostClassifier(LGBMClassifier(n_jobs=1, verbosity=-1), cost_matrix=STATIC)
+    # Given text by polars, LightGBM ends the process.
+    for backend in ("numpy_nullable", "pyarrow"):
+        texts = typed[["country", "size"]].convert_dtypes(dtype_backend=backend)
+        with pytest.raises(ValueError, match="bad pandas dtypes: country: "):
+            model.fit(texts, y)
