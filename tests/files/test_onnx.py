@@ -56,6 +56,7 @@ def check(model, X, told=True, rtol=1e-9):
 rng = np.random.RandomState(0)
 TABLE = rng.randn(800, 5)
 TABLE[:, 2] = rng.randint(0, 45, len(TABLE))
+TABLE[:35, 2] = np.arange(45, 80)  # so rare that no set of categories has them
 TABLE[:, 3] = np.where(rng.rand(len(TABLE)) < 0.5, 0.0, TABLE[:, 3])
 TABLE[rng.rand(*TABLE.shape) < 0.05] = np.nan
 signal = np.nan_to_num(TABLE[:, 0]) + np.sin(7 * np.nan_to_num(TABLE[:, 2])) + TABLE[:, 4] ** 2
@@ -114,7 +115,7 @@ def edge_rows(model, X, limit=20_000):
 def framed(codes):
     """The table as a frame whose third column is a category; codes that are none are missing."""
     X = pd.DataFrame(codes, columns=list("pqrst"))
-    return X.assign(r=[f"c{int(x):02d}" if x in range(45) else None for x in X["r"]])
+    return X.assign(r=[f"c{int(x):02d}" if x in range(80) else None for x in X["r"]])
 
 
 # -- classifiers ----------------------------------------------------------------------------------
