@@ -20,19 +20,9 @@ from costboost.files.estimators import load_part
 from costboost.files.model import contents
 from costboost.files.state import Decoder, Encoder
 from costboost.trees import Trees
+from files import mutations
 from files.models import answers, fitted, make, rows, same
-from files.mutations import (
-    BOMBS,
-    arrays_of,
-    bomb_file,
-    chains,
-    forged,
-    measured,
-    run,
-    signed,
-    tight,
-    walk,
-)
+from files.mutations import arrays_of, forged, signed, walk
 
 # -- the container --------------------------------------------------------------------------------
 
@@ -316,19 +306,21 @@ def test_nothing_is_built_that_is_not_trusted(case):
 def many_trees():
     """A sound model of as many nodes as fit into 10 MB."""
     model = make("AdaC2Classifier").fit(*rows())
-    model._ensemble.trees = Trees(1, **chains(1_400_000))
+    model._ensemble.trees = Trees(1, **mutations.chains(1_400_000))
     manifest, state, arrays = contents(model)
-    return forged(json.dumps(manifest).encode(), state, arrays, content=tight(state + arrays))
+    return forged(
+        json.dumps(manifest).encode(), state, arrays, content=mutations.tight(state + arrays)
+    )
 
 
 @pytest.mark.slow
 def test_large_files_end_in_time(tmp_path):
     """Within 5 seconds of one processor and 500 MB; in a process whose peak is known."""
-    files = {name: tmp_path / name for name in [*BOMBS, "trees"]}
+    files = {name: tmp_path / name for name in [*mutations.BOMBS, "trees"]}
     for name, path in files.items():
-        path.write_bytes(many_trees() if name == "trees" else bomb_file(name))
+        path.write_bytes(many_trees() if name == "trees" else mutations.bomb_file(name))
         assert path.stat().st_size < 10_000_000
-    for name, found in zip(files, measured(files.values()), strict=True):
+    for name, found in zip(files, mutations.measured(files.values()), strict=True):
         seconds, megabytes, said = found
         assert seconds < 5 and megabytes < 500, (name, found)
         assert bool(said) == (name != "trees")  # refused, but for the sound model
@@ -336,6 +328,6 @@ def test_large_files_end_in_time(tmp_path):
 
 def test_mutated_files_are_refused_or_equal():
     """A sample; `make trust` has many."""
-    outcomes, failures = run(60, start=7_000_000)
+    outcomes, failures = mutations.run(60, start=7_000_000)
     assert not failures
     assert sum(outcomes.values()) == 60

@@ -9,15 +9,7 @@ import numpy as np
 import pytest
 
 from costboost.serve.scoring import Service
-from serve.models import (
-    CSV,
-    MODELS,
-    client_of,
-    csv_of,
-    model_of,
-    records_of,
-    rows_of,
-)
+from serve.models import CSV, MODELS, client_of, csv_of, model_of, records_of, rows_of
 
 LIMITS = {"review": 3, "block": [0, 0.5]}
 

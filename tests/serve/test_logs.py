@@ -17,17 +17,7 @@ from costboost.serve import Settings
 from costboost.serve.app import Application
 from costboost.serve.logs import AuditLog, JsonFormatter, Sparse
 from costboost.serve.scoring import Service
-from serve.models import (
-    CSV,
-    FRAUD,
-    SMALL,
-    client_of,
-    csv_of,
-    fraud_frame,
-    model_of,
-    records_of,
-    rows_of,
-)
+from serve.models import FRAUD, SMALL, client_of, csv_of, fraud_frame, model_of, records_of, rows_of
 
 
 def body(n=1, **more):
@@ -82,7 +72,7 @@ def test_every_decision_has_its_line(tmp_path, with_rows):
     client = client_of("review", audit=path, audit_rows=with_rows)
     X = rows_of(model, 30)
     client.decide(body(30, capacity={"review": 2}), headers={"x-request-id": "one"})
-    client.decide(csv_of(X), CSV, headers={"x-request-id": "two"})
+    client.decide(csv_of(X), "text/csv", headers={"x-request-id": "two"})
     client.decide({"records": [{}]})
     limited = model.decide(X, capacity={"review": 2})
     found = pd.DataFrame(lines_of(path))
