@@ -25,9 +25,8 @@ ABC = ["a", "b", "c"]
 M3 = np.array([[0.0, 1.0, 2.0], [3.0, 0.5, 4.0], [5.0, 6.0, -1.0]])
 
 
-def labelled(matrix, classes, decisions=None):
+def labelled(matrix, classes, decisions):
     """One matrix in every form that names classes and decisions."""
-    decisions = classes if decisions is None else decisions
     frame = pd.DataFrame(matrix, classes, decisions)
     columns = {str(d): matrix[:, j] for j, d in enumerate(decisions)}
     polars = pl.DataFrame({"truth": classes, **columns})
@@ -47,7 +46,7 @@ def labelled(matrix, classes, decisions=None):
 FRAME = pd.DataFrame(TABLE, CLASSES, DECISIONS)
 SQUARE = pd.DataFrame(MATRIX, CLASSES, CLASSES)
 FORMS = {
-    **labelled(MATRIX, CLASSES),
+    **labelled(MATRIX, CLASSES, CLASSES),
     "list": MATRIX.tolist(),
     "ints": MATRIX.astype(int),
     "object array": MATRIX.astype(object),
@@ -69,30 +68,22 @@ def test_all_forms_say_the_same(form):
             assert costs.matrix.dtype == np.float64 and not costs.is_per_row
 
 
-@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [False, True], ["n", "y"]], ids=str)
-def test_any_labels(classes):
-    negative, positive = classes
-    forms = labelled(MATRIX[::-1, ::-1], classes)
-    forms["short"] = {"fn": 5, "fp": 1, "positive": positive}
-    for name, form in forms.items():
-        same(Costs.resolve(form, classes=np.array(classes)).matrix, [[0, 1], [5, 0]], name)
-    if negative in (0, -1):  # a usual pair needs no positive class
+@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [False, True], ["n", "y"], ABC], ids=str)
+def test_any_labels_and_decisions(classes):
+    k = len(classes)
+    same(Costs.resolve(None, classes=classes).matrix, 1 - np.eye(k))
+    for decisions, table in ((classes, M3[:k, :k]), (DECISIONS, M3[:k])):
+        for name, form in labelled(table, classes, decisions).items():
+            costs = Costs.resolve(form, classes=np.array(classes))
+            assert costs.decisions.tolist() == decisions, name
+            same(costs.matrix, table, name)
+            known = Costs.resolve(form, classes=classes, decisions=decisions[::-1])
+            same(known.matrix, table[:, ::-1], name)
+        rows = Costs.resolve(costs=table[None], classes=classes, decisions=decisions)
+        same(rows.matrix, table[None])
+    if classes[0] in (0, -1):  # a usual pair needs no positive class
         short = Costs.resolve({"fn": 5, "fp": 1, "tp": 0.5, "tn": -2}, classes=classes)
         same(short.matrix, [[-2, 1], [5, 0.5]])
-
-
-def test_three_classes_and_other_decisions():
-    for form in labelled(M3, ABC).values():
-        same(Costs.resolve(form, classes=ABC).matrix, M3)
-    same(Costs.resolve(None, classes=ABC).matrix, 1 - np.eye(3))
-    for form in labelled(TABLE, CLASSES, DECISIONS).values():
-        costs = Costs.resolve(form, classes=CLASSES)
-        assert costs.decisions.tolist() == DECISIONS
-        same(costs.matrix, TABLE)
-        known = Costs.resolve(form, classes=CLASSES, decisions=["block", "accept", "review"])
-        same(known.matrix, TABLE[:, [2, 0, 1]])
-    rows = Costs.resolve(costs=TABLE[None], classes=CLASSES, decisions=DECISIONS)
-    same(rows.matrix, TABLE[None])
 
 
 def test_a_class_without_rows_stays_a_decision():
