@@ -145,26 +145,26 @@ def test_the_commit_is_that_of_the_source(tmp_path, monkeypatch):
         command = ["git", "-C", str(tmp_path), *identity, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
+    def commit():
+        git("add", ".")
+        git("commit", "-qm", "edit")
+        return git("rev-parse", "--short=10", "HEAD")
+
     source, results = tmp_path / "src" / "code.py", tmp_path / "results" / "rows.csv"
     for path in (source, results):
         path.parent.mkdir()
         path.write_text("1\n")
     assert source_commit(source.parent) == ""  # no repository
     git("init", "-q")
-    git("add", ".")
-    git("commit", "-qm", "first")
-    first = git("rev-parse", "--short=10", "HEAD")
+    first = commit()
     assert source_commit(source.parent) == first
     results.write_text("2\n")
-    git("commit", "-qam", "results")
-    assert source_commit(source.parent) == first  # HEAD has moved, the source has not
+    assert commit() != source_commit(source.parent) == first  # the source has not moved
     for name in ("code.py", "new.py"):
         source.with_name(name).write_text("2\n")
         assert source_commit(source.parent) == f"{first}-dirty"
-        git("add", ".")
-        git("commit", "-qm", "edit")
-        assert source_commit(source.parent) == git("rev-parse", "--short=10", "HEAD") != first
-        first = source_commit(source.parent)
+        first = commit()
+        assert source_commit(source.parent) == first
     monkeypatch.setenv("PATH", "")
     assert source_commit(source.parent) == ""  # no Git
 
