@@ -11,51 +11,47 @@ MATRIX = np.array([[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]])
 STATED = [[0.0, 3.0], [15.0, 0.0]]
 
 
-@pytest.fixture(scope="module")
-def rows():
-    rng = np.random.default_rng(0)
-    fraud = rng.beta(0.6, 4, 3000)
-    truth = (rng.random(3000) < fraud).astype(int)
-    return np.stack([1 - fraud, fraud], axis=1), truth
+RNG = np.random.default_rng(0)
+FRAUD = RNG.beta(0.6, 4, 3000)
+P, TRUTH = np.stack([1 - FRAUD, FRAUD], axis=1), (RNG.random(3000) < FRAUD).astype(int)
 
 
 @pytest.mark.parametrize("per_row", [False, True])
 @pytest.mark.parametrize("realised", [False, True])
-def test_costs_and_regret_by_plain_sums(rows, realised, per_row):
-    p, truth = rows
-    rng, every = np.random.default_rng(1), np.arange(len(p))
-    matrix = MATRIX * rng.uniform(0.5, 2, (len(p), 1, 1)) if per_row else MATRIX
-    weight = rng.uniform(0.5, 2, len(p)) if per_row else np.ones(len(p))
-    found = sensitivity(
-        p, matrix, truth if realised else None, factors=[0.3, 1.0, 3.0], sample_weight=weight
-    )
-    stated = cheapest(expected_cost(p, matrix))
+def test_costs_and_regret_by_plain_sums(realised, per_row):
+    rng, every = np.random.default_rng(1), np.arange(3000)
+    matrix = MATRIX * rng.uniform(0.5, 2, (3000, 1, 1)) if per_row else MATRIX
+    weight = rng.uniform(0.5, 2, 3000) if per_row else np.ones(3000)
+    options = {"factors": [0.3, 1.0, 3.0], "sample_weight": weight}
+    found = sensitivity(P, matrix, TRUTH if realised else None, **options)
+    stated = cheapest(expected_cost(P, matrix))
     assert {row["entry"] for row in found.rows} == {(0, 1), (0, 2), (1, 0), (1, 1), (1, 2)}
     for row in found.rows:
-        true = np.broadcast_to(matrix, (len(p), 2, 3)).copy()
+        true = np.broadcast_to(matrix, (3000, 2, 3)).copy()
         true[:, *row["entry"]] *= row["factor"]
-        expected = np.einsum("nj,njd->nd", p, true)
-        price = (true[every, truth] if realised else expected) * weight[:, None]
+        expected = np.einsum("nj,njd->nd", P, true)
+        price = (true[every, TRUTH] if realised else expected) * weight[:, None]
         paid, best = (price[every, codes].sum() for codes in (stated, cheapest(expected)))
-        assert row["cost"] == pytest.approx(paid)
-        assert row["known"] == pytest.approx(best)
-        assert row["regret"] == pytest.approx(paid - best, abs=1e-8)
-        assert row["always 1"] == pytest.approx(price[:, 1].sum())
+        wanted = {"cost": paid, "known": best, "regret": paid - best, "always 1": price[:, 1].sum()}
+        assert {key: row[key] for key in wanted} == pytest.approx(wanted, abs=1e-8)
         assert row["factor"] != 1.0 or row["regret"] == 0.0
         assert realised or row["regret"] >= -1e-9
 
 
-def test_rivals_are_cheaper_exactly_beyond_their_crossings(rows):
-    p, truth = rows
-    more = {"rivals": {"half": (p[:, 1] > 0.5).astype(int)}}
-    found, checked = sensitivity(p, STATED, truth, **more).crossings, 0
-    names = {crossing["rival"] for crossing in found}
-    assert names == {"always 0", "always 1", "most probable class", "half"}
+def test_rivals_are_cheaper_exactly_beyond_their_crossings():
+    more = {"rivals": {"half": (FRAUD > 0.5).astype(int)}}
+    found, checked = sensitivity(P, STATED, TRUTH, **more).crossings, 0
+    assert {one["rival"] for one in found} == {
+        "always 0",
+        "always 1",
+        "most probable class",
+        "half",
+    }
     for one in found:
         for side, step in (("cheaper_below", 1 - 1e-6), ("cheaper_above", 1 + 1e-6)):
             at = one[side] if np.isfinite(one[side]) else 1e9 ** np.sign(step - 1)  # nowhere
             factors, options = [at / step, at * step], {"entries": [one["entry"]], **more}
-            again = sensitivity(p, STATED, truth, factors=factors, **options).rows
+            again = sensitivity(P, STATED, TRUTH, factors=factors, **options).rows
             inside, beyond = (row[one["rival"]] - row["cost"] for row in again)
             if one[side] == 1.0:  # cheaper at the stated costs
                 assert inside < 0

@@ -147,11 +147,7 @@ def test_means_of_skewed_costs_against_permutations():
     ],
 )
 def test_other_rows_are_refused(change, message):
-    p = np.tile([0.5, 0.5], (50, 1))
-    given = {"X": np.ones((50, 2)), "proba": p, "matrix": [[0, 1], [1, 0]]}
-    reference = snapshot(**given)
+    of_monitor, of_check = (change.pop(key, {}) for key in ("monitor", "check"))
+    given = {"X": np.ones((50, 2)), "proba": np.full((50, 2), 0.5), "matrix": 1 - np.eye(2)}
     with pytest.raises(ValueError, match=message):
-        Monitor(reference, **change.pop("monitor", {})).check(
-            snapshot(**given | {k: v for k, v in change.items() if k != "check"}),
-            **change.get("check", {}),
-        )
+        Monitor(snapshot(**given), **of_monitor).check(snapshot(**given | change), **of_check)

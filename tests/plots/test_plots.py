@@ -21,8 +21,6 @@ from costboost.metrics import mean_cost, total_cost
 from costboost.plots import CapacityDisplay, CostThresholdDisplay, ExplanationDisplay
 
 COSTS = {"fn": 5, "fp": 1}
-
-
 X, Y = make_gaussians_2d(150, random_state=0)  # 300 rows
 
 
@@ -30,9 +28,6 @@ X, Y = make_gaussians_2d(150, random_state=0)  # 300 rows
 def closed_figures():
     yield
     plt.close("all")
-
-
-# --- cost by threshold ----------------------------------------------------------------------
 
 
 def cost_at(shown, threshold):
@@ -77,9 +72,6 @@ def test_rows_are_priced_as_by_the_classifier_whichever_class_is_the_second():
         CostThresholdDisplay.from_estimator(clf, frame, y, costs=per_row(fn=frame["amount"], fp=2))
 
 
-# --- explanations -------------------------------------------------------------------------
-
-
 RNG = np.random.default_rng(0)
 FOUND = explain(
     RNG.normal(size=(40, 7)),
@@ -116,28 +108,22 @@ def test_texts_lie_inside_the_figure_or_the_axes_given():
         ExplanationDisplay.from_explanation(FOUND, row=40)
 
 
-# --- capacity -------------------------------------------------------------------------------
-
-
 def test_capacity_of_an_estimator():
     model = MinCostClassifier(GaussianNB(), COSTS).fit(X, Y)
     shown = CapacityDisplay.from_estimator(model, X, 1, y=Y)
     assert shown.wanted == (model.predict(X) == 1).sum()
     for at in (0, 7, len(shown.capacity) - 1):
         found = model.decide(X, capacity={1: int(shown.capacity[at])})
-        assert shown.expected_line_.get_ydata()[at] == pytest.approx(found.expected_cost)
-        assert shown.price_line_.get_ydata()[at] == pytest.approx(found.price[1])
+        lines = shown.expected_line_, shown.price_line_, shown.cost_line_
         paid = total_cost(Y, found.labels, cost_matrix=COSTS)
-        assert shown.cost_line_.get_ydata()[at] == pytest.approx(paid)
+        wanted = [found.expected_cost, found.price[1], paid]
+        assert [line.get_ydata()[at] for line in lines] == pytest.approx(wanted)
     told = per_row(fn=np.linspace(1, 9, len(Y)), fp=1)
     assert CapacityDisplay.from_estimator(model, X, 1, costs=told).wanted != shown.wanted
     with pytest.raises(ValueError, match=r"only the decisions .*got \[7\]"):
         CapacityDisplay.from_estimator(model, X, 7)
     with pytest.raises(TypeError, match="Wrap it in MinCostClassifier"):
         CapacityDisplay.from_estimator(LogisticRegression().fit(X, Y), X, 1)
-
-
-# --- matplotlib, documentation --------------------------------------------------------------
 
 
 def test_matplotlib_is_imported_for_drawing_only():
