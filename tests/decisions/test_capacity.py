@@ -91,22 +91,21 @@ def test_many_groups_are_one_pass(limit):
         assert frame.loc[name]["rows"].to_dict() == alone.counts
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_prices_make_the_optimum_the_cheapest_decision(seed):
+EVERY = {0: (90, 90), 1: (60, 60), 2: (150, 150)}
+SHARES = [{1: 0.07}, {1: (5, 20), 2: 0.1}, EVERY]
+
+
+@pytest.mark.parametrize("capacity", [*SHARES, {1: 2}])
+@pytest.mark.parametrize("seed", range(3))
+def test_prices_make_the_optimum_the_cheapest_decision(seed, capacity):
     """One mechanism: the policy of the prices is the allocation, ties aside."""
-    E = np.random.default_rng(seed).normal(size=(300, 3))
-    every = {0: (90, 90), 1: (60, 60), 2: (150, 150)}
-    capacity = ({1: 0.07}, {1: (5, 20), 2: 0.1}, every)[seed % 3]
-    found = allocate(E, capacity=capacity)
-    assert ((E + capacity_prices(E, capacity=capacity)).argmin(axis=1) == found.codes).all()
-
-
-def test_prices_of_limits_per_day_are_those_of_all_days_together():
-    E, days = payments(20_000)[1], {"per": np.repeat(np.arange(20), 1000)}
-    prices = capacity_prices(E, ACTIONS, capacity={"review": 50}, **days)
-    assert ((E + prices).argmin(axis=1) == 1).sum() == 1000
-    assert prices[0] == prices[2] == 0 < prices[1]
-    assert capacity_prices([[3.0, 1.0], [4.0, 0.0]], capacity={1: 0}).tolist() == [0.0, np.inf]
+    E, days = np.random.default_rng(seed).normal(size=(300, 3)), np.arange(300) % 10
+    is_daily = capacity == {1: 2}  # on average
+    prices = capacity_prices(E, capacity=capacity, per=days if is_daily else None)
+    found = allocate(E, capacity={1: 20} if is_daily else capacity)
+    assert ((E + prices).argmin(axis=1) == found.codes).all()
+    assert all(prices[j] == 0 for j in range(3) if j not in capacity)
+    assert capacity_prices(E, capacity={1: 0})[1] == np.inf
 
 
 def test_unit_and_level_of_the_costs_do_not_matter():
