@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from costboost.errors import ModelFileError
 from costboost.files import FORMAT, Limits, inspect, load, save
 from costboost.files.container import pack, read
-from costboost.files.estimators import load_part
+from costboost.files.estimators import dump_tree, load_part, load_tree
 from costboost.files.model import contents
 from costboost.files.state import Decoder, Encoder
 from costboost.trees import Trees
@@ -241,6 +241,16 @@ def test_broken_trees_of_scikit_learn_are_refused(estimator, tmp_path):
         for columns in (None, 3):
             with pytest.raises(ModelFileError, match=r"n_features_in_|column"):
                 load(changed(model, path, put("n_features_in_", columns, of)))
+
+
+def test_arrays_of_scikit_learn_fit_together():
+    tree = dump_tree(DecisionTreeClassifier(max_depth=2).fit(*rows()).tree_)
+    values, n_classes = tree["values"], tree["n_classes"]
+    wrong = [{"values": x} for x in (values[1:], values[..., :1], values.astype("<f4"))]
+    wrong += [{"n_classes": x} for x in (n_classes + 1, n_classes.astype(float), -n_classes)]
+    for one in (*wrong, {"nodes": {}}, {"nodes": {k: v[:0] for k, v in tree["nodes"].items()}}):
+        with pytest.raises(ValueError, match=r"shape|type|classes|fields|nodes"):
+            load_tree({**tree, **one}, 4)
 
 
 # `tests/test_trees.py` has all that a table may not be; here, that files are held to it.

@@ -255,17 +255,13 @@ def test_rows_without_a_price_are_refused_by_the_graph_too():
             run(made, wrong)
 
 
-NO_ARITHMETIC = {
-    "texts": {"fn": "where(country == 'de', 9, 1)", "fp": 5, "positive": "yes"},
-    "a function": lambda X: np.tile(1.0 - np.eye(2), (len(X), 1, 1)),
-}
-
-
-@pytest.mark.parametrize("case", NO_ARITHMETIC)
-def test_costs_that_are_no_arithmetic_are_refused(case):
-    model = make("CostBoostClassifier", cost_matrix=NO_ARITHMETIC[case]).fit(*odd_frame())
-    with pytest.raises(ValueError, match=r"cannot work out.*costs=True"):
-        to_onnx(model)
+def test_costs_that_are_no_arithmetic_are_refused_where_they_decide():
+    texts = {"fn": "where(country == 'de', 9, 1)", "fp": 5, "positive": "yes"}
+    X, y = odd_frame()
+    for costs in (texts, lambda X: np.tile(1.0 - np.eye(2), (len(X), 1, 1))):
+        with pytest.raises(ValueError, match=r"cannot work out.*costs=True"):
+            to_onnx(make("CostBoostClassifier", cost_matrix=costs).fit(X, y))
+    check(make("CostBoostClassifier", cost_matrix=texts, loss="gll").fit(X, y), X, told=False)
 
 
 def test_columns_of_a_frame_are_the_inputs():
