@@ -476,7 +476,7 @@ class Reader:
             form = self._called(form)
         if form is None:
             return 1.0 - np.eye(len(self.classes)), self.classes, {}
-        names = self.columns
+        names = self.classes if self.decisions is None else self.decisions
         if isinstance(form, RowCosts) and form.ndim == 3:
             given, form = form, np.asarray(form)
             if given.index is not None:
@@ -493,9 +493,12 @@ class Reader:
                 f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
                 f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
             )
-        if isinstance(form, Mapping) or is_frame(form) or _has_cells(form):
+        if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
+            matrix = np.asarray(form, dtype=np.float64)
+        elif isinstance(form, Mapping) or is_frame(form) or _has_cells(form):
             return self._filled(*self.cells(form))
-        matrix = as_floats(form, self.name, self.owner)
+        else:
+            matrix = as_floats(form, self.name, self.owner)
         if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
             raise self.error(
                 f"must be one matrix for all rows, got shape {matrix.shape}. Matrices of single "
@@ -505,7 +508,8 @@ class Reader:
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
             raise self._wrong_shape(matrix.shape)
-        self._check_finite(matrix, names)
+        if not (np.abs(matrix) <= LARGEST).all():  # NaN is not
+            raise self._infinite(matrix, names)
         return (matrix.copy() if matrix.ndim == 2 else matrix), names, {}
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
@@ -571,20 +575,17 @@ class Reader:
             "the classes need names: pass a labelled frame, or a mapping {(truth, decision): cost}."
         )
 
-    def _check_finite(self, array: Floats, decisions: AnyArray) -> None:
-        """Refuse numbers that are NaN, infinite or huge, and say where the first one stands."""
+    def _infinite(self, array: Floats, decisions: AnyArray) -> ValueError:
+        """Says where the first number stands that is NaN, infinite or huge."""
         # ``array`` is (k, d) or (n, k, d), truth by decision, or prices of rows.
-        is_fine = np.abs(array) <= LARGEST  # NaN is not
-        if is_fine.all():
-            return
-        where = tuple(int(i) for i in np.argwhere(~is_fine)[0])
+        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         place = f"row {where[0]}"
         is_table = array.shape[-2:] == (len(self.classes), len(decisions))
         if is_table and (array.ndim == 3 or self.name == "cost_matrix"):
             decision, truth = decisions.tolist()[where[-1]], self.classes.tolist()[where[-2]]
             on_row = f" on row {where[0]}" if array.ndim == 3 else ""
             place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
-        raise self.error(
+        return self.error(
             f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}. "
             "Forbid a decision by a large cost instead of infinity."
         )
@@ -686,7 +687,8 @@ class Reader:
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
-        self._check_finite(matrix, decisions)
+        if not (np.abs(matrix) <= LARGEST).all():
+            raise self._infinite(matrix, decisions)
         return matrix, decisions, texts
 
     def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
@@ -757,7 +759,8 @@ class Reader:
                 f"matrix; got {array.shape}. Take the costs from the same rows as X; name other "
                 "decisions by the columns of a frame."
             )
-        self._check_finite(array, decisions)
+        if not (np.abs(array) <= LARGEST).all():
+            raise self._infinite(array, decisions)
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):

@@ -197,23 +197,26 @@ class Costs:
         array([[30.,  0.],
                [ 0.,  2.]])
         """
-        truth: Ints | Any = None if codes is None else np.asarray(codes, dtype=np.intp)
+        truth = None if codes is None else np.asarray(codes, dtype=np.intp)
         given = cost_matrix if costs is None else costs
         if decisions is not None and not isinstance(decisions, np.ndarray):
             decisions = label_array(list(decisions))  # type: ignore[arg-type]
         name = "cost_matrix" if costs is None else "costs"
         n = len(truth) if n_samples is None and truth is not None else n_samples
         reader = Reader(np.asarray(classes), name, owner, decisions, n, X, as_classes)
-        if is_frame(costs):
-            known = [*reader.classes.tolist(), *reader.columns.tolist()]
-            given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
-        if means:
-            given = scenarios(given).expected
-        if isinstance(given, Costs):
-            return given._read_by(reader, truth)
-        if costs is not None and reader.are_prices(given, truth):
-            prices, names = reader.prices(given, truth)
-            return Costs(reader.classes, None, names, codes=truth, prices=prices)
+        # An array with a matrix per row, the usual form, is checked and taken as it is.
+        if not (isinstance(given, np.ndarray) and given.ndim == 3):
+            if is_frame(costs):
+                known = [*reader.classes.tolist(), *reader.columns.tolist()]
+                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+            if means:
+                given = scenarios(given).expected
+            if isinstance(given, Costs):
+                return given._read_by(reader, truth)
+            are_prices = costs is not None and reader.are_prices(given, truth)
+            if are_prices and truth is not None:
+                prices, names = reader.prices(given, truth)
+                return Costs(reader.classes, None, names, codes=truth, prices=prices)
         matrix, names, texts = reader.matrix(given)
         found = Costs(reader.classes, matrix, names, codes=truth, texts=texts)
         if (matrix.ndim == 2 or truth is not None) and found.decides_classes:
