@@ -111,15 +111,12 @@ def test_costs_are_a_keyword_in_every_method():
     classes += [getattr(costboost, name) for name in costboost.__all__ if name.endswith("er")]
     seen = set()
     for owner in classes:
-        if hasattr(owner, "fit"):
-            assert list(inspect.signature(owner.fit).parameters)[3] == "sample_weight", owner
-        for name, method in inspect.getmembers(owner, callable):
-            if name.startswith("_") or isinstance(method, type):
-                continue
-            found = inspect.signature(method).parameters.get("costs")
-            # set_fit_request and its like come from scikit-learn, by keyword only too.
-            if found is not None:
-                assert found.kind is inspect.Parameter.KEYWORD_ONLY, (owner, name)
+        for name, method in inspect.getmembers(owner, inspect.isfunction):
+            parameters = inspect.signature(method).parameters
+            if name == "fit":
+                assert list(parameters)[3] == "sample_weight", owner
+            if "costs" in parameters and not name.startswith("_"):
+                assert parameters["costs"].kind is inspect.Parameter.KEYWORD_ONLY, (owner, name)
                 seen.add(name)
     assert {"fit", "predict", "predict_cost", "decide", "explain", "break_even", "score"} <= seen
 
@@ -187,9 +184,8 @@ def test_decisions_are_columns(name):
 
 
 def test_rows_without_a_price_do_not_break_the_folds():
-    rng = np.random.default_rng(0)
-    X, y, price = rng.normal(size=(400, 3)), rng.integers(2, size=400), np.zeros(400)
-    price[rng.choice(400, 10, replace=False)] = 5.0
+    price = np.zeros(len(y))
+    price[np.random.default_rng(0).choice(len(y), 10, replace=False)] = 5.0
     model = quick(ensemble=5, n_estimators=5).fit(X, y, costs=price)
     assert np.isfinite(model.predict_proba(X)).all()
 
@@ -249,17 +245,17 @@ def test_a_frame_of_fn_and_fp_is_read_as_such(names, kind):
         assert found == metric(y, y[::-1], costs=wanted)
 
 
-def test_every_door_takes_a_frame_of_fn_and_fp():
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_every_door_takes_a_frame_of_fn_and_fp(make):
     costs, wanted = frame_of(value), per_row(fn=value, fp=10)
-    for make in MODELS.values():
-        model, known = make().fit(X, Z, costs=costs), make().fit(X, Z, costs=wanted)
-        assert model.decisions_.tolist() == [0, 1]
-        same(model.cost_matrix_, known.cost_matrix_)
-        assert model.score(X, Z, costs=costs) == known.score(X, Z, costs=wanted)
-        methods = {"predict": {}, "predict_cost": {}, "break_even": {"entry": "fn"}}
-        for method, more in methods.items() if hasattr(model, "predict_proba") else ():
-            found = getattr(model, method)(X, costs=costs, **more)
-            same(found, getattr(known, method)(X, costs=wanted, **more))
+    model, known = make().fit(X, Z, costs=costs), make().fit(X, Z, costs=wanted)
+    assert model.decisions_.tolist() == [0, 1]
+    same(model.cost_matrix_, known.cost_matrix_)
+    assert model.score(X, Z, costs=costs) == known.score(X, Z, costs=wanted)
+    methods = {"predict": {}, "predict_cost": {}, "break_even": {"entry": "fn"}}
+    for method, more in methods.items() if hasattr(model, "predict_proba") else ():
+        found = getattr(model, method)(X, costs=costs, **more)
+        same(found, getattr(known, method)(X, costs=wanted, **more))
 
 
 def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
@@ -336,14 +332,13 @@ def test_costs_of_other_rows_are_refused():
 def test_the_target_among_the_columns_is_told(kind):
     X, y, _ = churners()
     churns, rng, n = y == "churn", np.random.default_rng(1), len(y)
+    letters = np.where(churns, rng.choice(["b", "d"], n), rng.choice(["a", "c"], n))
     leaks = {
         "the target": y,
         "its codes": churns.astype(int),
         "a threshold": np.where(churns, 5.0, 0.0) + rng.uniform(0, 4, size=n),
         "filled in later": np.where(churns, rng.normal(size=n), np.nan),
-        "categories": pd.Categorical(
-            np.where(churns, rng.choice(["b", "d"], n), rng.choice(["a", "c"], n))
-        ),
+        "categories": pd.Categorical(letters),
     }
     X.insert(1, "left", leaks[kind])
     model = quick({**PRICES, "fn": 100}, n_estimators=10)

@@ -102,21 +102,18 @@ def parquet(model, frame, folder):
     return pd.read_parquet(out)["decision"].to_numpy()
 
 
-# By name, with an unknown column and in another order.
+def turned(frame):
+    """The cells by name, with an unknown column and in another order."""
+    frame = frame[frame.columns[::-1]].assign(new=range(len(frame))).astype(object)
+    return frame.where(frame.notna(), None)
+
+
 def records(model, frame, folder):
-    columns = {"new": list(range(len(frame)))}
-    columns |= {
-        name: [None if value is None or value != value else value for value in frame[name].tolist()]
-        for name in reversed(list(frame))
-    }
-    return model.predict(model.columns_.read(columns, "The records"))
+    return model.predict(model.columns_.read(turned(frame).to_dict("list"), "The records"))
 
 
 def service(model, frame, folder):
-    """Records in JSON, with an unknown column and in another order."""
-    turned = frame[frame.columns[::-1]].assign(new=range(len(frame))).astype(object)
-    text = turned.where(turned.notna(), None).to_json(orient="records", date_format="iso")
-    rows = json.loads(text)
+    rows = json.loads(turned(frame).to_json(orient="records", date_format="iso"))
     app = Application(Settings(folder), lambda: Service(model, "test"))
     answer = Client(app).decide({"records": rows})
     if answer.status_code != 200:
@@ -223,20 +220,15 @@ def test_the_same_error_at_every_door(tmp_path):
             if value or door != "without what is left out":
                 with pytest.raises(ValueError, match=f"(?s){words}"):
                     decide(model, bad, tmp_path)
-
-
-def test_duplicated_and_reordered_columns():
-    texts, _, y = drawn(0)
-    model = fitted("CostBoost", texts, y)
     twice = pd.concat([texts, texts[["size"]]], axis=1)
-    for call, words in {
-        (lambda: MODELS["CostBoost"]().fit(twice, y)): "'size' appears 2 times",
-        (lambda: model.predict(twice)): "'size' appears 2 times",
-        (lambda: model.predict(texts[list(texts)[::-1]])): "same order",
-        (lambda: model.predict(texts.assign(unknown=1))): "unseen at fit time",
-    }.items():
+    for ask, frame, words in (
+        (lambda frame: MODELS["CostBoost"]().fit(frame, y), twice, "'size' appears 2 times"),
+        (model.predict, twice, "'size' appears 2 times"),
+        (model.predict, texts[list(texts)[::-1]], "same order"),
+        (model.predict, texts.assign(unknown=1), "unseen at fit time"),
+    ):
         with pytest.raises(ValueError, match=words):
-            call()
+            ask(frame)
 
 
 def test_parquet_arrow_and_memory_learn_the_same(tmp_path):
