@@ -90,7 +90,8 @@ def test_parameters():
 
 def test_only_the_size_of_the_weights_counts():
     X, y = load_iris(return_X_y=True)
-    w = np.random.default_rng(0).uniform(0.2, 2.0, len(y))
+    rng = np.random.default_rng(0)
+    X, w = X + 0.01 * rng.normal(size=X.shape), rng.uniform(0.2, 2.0, len(y))
     few = C45Classifier().fit(X, y, 0.02 * w)
     assert few.n_nodes_ == 1
     rows = np.flatnonzero(w > 1)

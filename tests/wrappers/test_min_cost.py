@@ -75,8 +75,11 @@ def test_costs_of_the_fit(gaussians):
     for decided in (asked.predict(X), asked.predict(X, costs=costs)):
         np.testing.assert_array_equal(decided, expected)
     assert asked.score(X, y) == asked.score(X, y, costs=costs)
-    given = MinCostClassifier(LogisticRegression()).fit(X, y, costs=costs)
-    np.testing.assert_allclose(given.cost_matrix_, mean)
+    weights = np.linspace(1, 2, len(y))
+    given = MinCostClassifier(LogisticRegression()).fit(X, y, weights, costs=costs)
+    fn = np.average(costs[y > 0, 1, 0], weights=weights[y > 0])
+    np.testing.assert_allclose(given.cost_matrix_, [[0, 1], [fn, 0]])
+    given.fit(X, y, costs=costs)
     static = MinCostClassifier(LogisticRegression(), mean).fit(X, y)
     np.testing.assert_array_equal(given.predict(X), static.predict(X))
 
