@@ -199,6 +199,18 @@ def test_costs_known_when_deciding(case):
         clf.predict(X, costs=costs[:, 0])
 
 
+@pytest.mark.parametrize("name", ["AdaC2Classifier", "LpCSBClassifier"])
+def test_costs_of_columns_decide(name):
+    X, y, _ = rows(2)
+    frame = pd.DataFrame(np.abs(X), columns=["a", "b", "c"])
+    costs, options = {"fn": "20 * b", "fp": "1 + a"}, {"estimator": "stump", "n_estimators": 3}
+    clf = make(name, costs, **options).fit(frame, y)
+    p = clf.predict_proba(frame)[:, 1]
+    decided = 20 * frame["b"] * p >= (1 + frame["a"]) * (1 - p)
+    np.testing.assert_array_equal(clf.predict(frame), decided)
+    assert (decided != (clf.decision_function(frame) > 0)).any()
+
+
 # --- weak learners --------------------------------------------------------------------------
 
 

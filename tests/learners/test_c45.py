@@ -72,6 +72,12 @@ def test_a_leaf_without_rows_answers_as_its_parent():
     np.testing.assert_allclose(clf.feature_importances_, [0.0, 1.0])
 
 
+def test_columns_of_many_categories_do_not_count_in_the_average():
+    """Half as many categories as rows: its gain of 1 bit would rule out the better ratio."""
+    X = pd.DataFrame({"many": list("xxyyzzww"), "two": list("pppppqqq")})
+    assert C45Classifier().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).tree_.feature[0] == 1
+
+
 def test_parameters():
     X, y = load_iris(return_X_y=True)
     assert C45Classifier(min_samples_leaf=30).fit(X, y).n_leaves_ == 3
