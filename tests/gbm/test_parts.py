@@ -15,7 +15,7 @@ from costboost.costs import Costs
 from costboost.costs.table import to_proba
 from costboost.gbm.models import PriceTarget, Target, best_factor, to_scores
 from costboost.gbm.rows import PricedRows, Totals, held_out_rows, hold_out_rule, make_folds
-from costboost.gbm.train import Estimate, estimate_share
+from costboost.gbm.train import Estimate, estimate_share, of_future_rows
 
 MATRIX = {
     2: np.array([[0.0, 1], [5, 0]]),
@@ -208,6 +208,18 @@ def test_estimate_is_the_savings_with_the_bootstrap_error():
         drawn.append(1 - paid[rows].sum() / prices[rows].sum(axis=0).min())
     low, high = np.quantile(drawn, [0.025, 0.975])
     np.testing.assert_allclose([found.low, found.high], [low, high], atol=0.15 * (high - low))
+
+
+def test_future_intervals_cover():
+    """19 of 20 intervals hold the savings of the next rows."""
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(400):
+        paid, prices = paid_rows(2000, rng)
+        found = of_future_rows(estimate_share(paid[:1500], prices[:1500], np.ones(1500)), 1500, 500)
+        best = prices[:1500].sum(axis=0).argmin()
+        held += found.low <= 1.0 - paid[1500:].sum() / prices[1500:, best].sum() <= found.high
+    assert 0.92 <= held / 400 <= 0.98
+    assert of_future_rows(Estimate(1.0, 1.0, 1.0), 10, 10) == Estimate(1.0, 1.0, 1.0)
 
 
 def test_estimate_of_nothing_and_of_weights():
