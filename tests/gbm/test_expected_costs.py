@@ -79,25 +79,20 @@ def test_one_number_decides_everything(engine, made, form):
 # -- what it is worth -----------------------------------------------------------------------------
 
 
-def test_a_cost_that_is_a_column_need_not_be_told(fitted):
+def test_a_cost_that_is_a_column_need_not_be_told_and_others_do_no_harm(fitted):
     X, y, costs = rows(3000, 1)
     told, untold = fitted.predict(X, costs=costs), fitted.predict(X)
     mean = fitted.predict(X, costs=fitted.cost_matrix_)
     saved = [avoidable_cost_score(y, d, costs=costs) for d in (told, untold, mean)]
     assert np.mean(told == untold) > 0.95
     assert saved[1] > saved[0] - 0.02 and saved[1] > saved[2] + 0.02
-    np.testing.assert_allclose(
-        fitted.predict_cost(X).mean(axis=0),
-        fitted.predict_cost(X, costs=costs).mean(axis=0),
-        rtol=0.05,
-    )
-
-
-def test_costs_that_follow_from_nothing_do_no_harm():
-    train, test = rows(1500, 0, noise=True), rows(3000, 1, noise=True)
+    known = fitted.predict_cost(X, costs=costs).mean(axis=0)
+    np.testing.assert_allclose(fitted.predict_cost(X).mean(axis=0), known, rtol=0.05)
+    # Costs that follow from nothing.
+    train, (X, y, costs) = rows(1500, 0, noise=True), rows(3000, 1, noise=True)
     model = CostBoostClassifier(**OPTIONS).fit(*train[:2], costs=train[2])
-    decided = model.predict(test[0]), model.predict(test[0], costs=model.cost_matrix_)
-    saved = [avoidable_cost_score(test[1], d, costs=test[2]) for d in decided]
+    decided = model.predict(X), model.predict(X, costs=model.cost_matrix_)
+    saved = [avoidable_cost_score(y, d, costs=costs) for d in decided]
     assert saved[0] > saved[1] - 0.02
 
 
@@ -135,23 +130,25 @@ def amounts(rng, y):
     return per_row(fn=rng.exponential(9.0, len(y)), fp=2)
 
 
-def test_entries_that_follow_from_each_other_need_one_booster():
-    def affine(rng, y):
-        amount = rng.exponential(9.0, len(y))
-        return per_row(fn=amount, fp=3 + amount / 5, tp=-amount)
-
-    assert len(learned(affine)[0]) == 1
-    assert len(learned(lambda rng, y: rng.exponential(size=(len(y), 2, 2)))[0]) == 4
-    X, y, costs = three(600, 0)
-    model = CostBoostClassifier(**{**OPTIONS, "n_estimators": 5}).fit(
-        X, y, costs=costs[:, :, :3] * [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    )
-    assert len(model.heads_) == 7
+def affine(rng, y):
+    amount = rng.exponential(9.0, len(y))
+    return per_row(fn=amount, fp=3 + amount / 5, tp=-amount)
 
 
-def test_each_class_learns_its_own_prices():
-    names, _ = learned(lambda rng, y: rng.exponential(9.0, len(y)))
-    assert sorted(names) == ["price 0/1", "price 1/0"]
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+@pytest.mark.parametrize(("costs", "k", "expected"), [
+    (affine, 2, ["price 1/0"]),  # the others follow from it
+    (lambda rng, y: rng.exponential(size=(len(y), 2, 2)), 2,
+     [f"price {j}/{d}" for j in (0, 1) for d in (0, 1)]),
+    (lambda rng, y: rng.exponential(size=(len(y), 3, 3)) * (1 - np.eye(3)), 3,
+     [f"price {j}/{d}" for j in range(3) for d in range(3) if j != d]),
+    (lambda rng, y: rng.exponential(9.0, len(y)), 2, ["price 0/1", "price 1/0"]),
+    # Costs that differ only where nobody pays them are the same.
+    (lambda rng, y: per_row(fn=5.0 + (np.arange(len(y)) == 0), fp=2), 2, []),
+])  # fmt: skip
+def test_entries_that_get_a_booster(costs, k, expected):
+    names, model = learned(costs, k=k)
+    assert sorted(names) == expected and bool(model.costs_.without) == bool(expected)
 
 
 @pytest.mark.filterwarnings("ignore::costboost.CostWarning")
@@ -196,17 +193,6 @@ def test_prices_may_be_profits_and_follow_from_each_other():
     assert np.corrcoef(found[:, 1], -amount[y == 1])[0, 1] > 0.95
 
 
-@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
-def test_costs_that_differ_only_where_nobody_pays_them_are_the_same():
-    names, model = learned(lambda rng, y: per_row(fn=5.0 + (np.arange(len(y)) == 0), fp=2))
-    assert names == [] and not model.costs_.without
-    np.testing.assert_array_equal(model.cost_matrix_, [[0, 2], [5, 0]])
-    X = np.random.default_rng(2).normal(size=(50, 2))
-    np.testing.assert_array_equal(
-        model.predict_cost(X), model.predict_proba(X) @ model.cost_matrix_
-    )
-
-
 def test_expressions_are_always_known():
     X, y, _ = rows(300, 0)
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -217,53 +203,17 @@ def test_expressions_are_always_known():
 # -- where it goes --------------------------------------------------------------------------------
 
 
-def test_files_keep_it(fitted, tmp_path):
-    X = rows(40, 2)[0]
+def test_where_learned_costs_go(fitted, tmp_path):
+    X, y, costs = rows(300, 3)
+    expected = fitted.predict_cost(X)
     kept = load(save(fitted, tmp_path / "model.costboost"))
     for other in (kept, pickle.loads(pickle.dumps(fitted))):
-        np.testing.assert_array_equal(other.predict_cost(X), fitted.predict_cost(X))
+        np.testing.assert_array_equal(other.predict_cost(X), expected)
         assert str(other.costs_) == str(fitted.costs_)
-
-
-def test_other_costs_take_the_place_of_learned_ones(fitted):
-    X = rows(40, 2)[0]
+    # Other costs take their place, and a report weighs them.
     other = fitted.with_costs([[0, 1], [0.001, 0]])
     assert list(other.heads_) == ["probability"] and not other.predict(X).any()
-
-
-def test_a_report_weighs_learned_costs(fitted):
-    X, y, costs = rows(300, 3)
     proba, known, weighed, decided = fitted.judged(X, y, costs=costs[np.arange(300), y])
     assert known.matrix is None
     np.testing.assert_array_equal(weighed.decide(proba), decided)
-    np.testing.assert_allclose(weighed.expected(proba), fitted.predict_cost(X))
-
-
-# --- a population that is known -------------------------------------------------------------------
-
-
-def population(n, rng):
-    """Rows whose probabilities and prices depend on different columns; prices vary beyond them."""
-    X = rng.uniform(-1, 1, (n, 3))
-    y = (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
-    costs = np.zeros((n, 2, 2))
-    costs[:, 1, 0] = np.exp(1 + X[:, 1]) * rng.gamma(2, 0.5, n)
-    costs[:, 0, 1] = 1 + (X[:, 2] > 0)
-    return X, y, costs
-
-
-@pytest.mark.filterwarnings("ignore::costboost.CostWarning", "ignore::costboost.CollapseWarning")
-def test_sums_are_what_a_population_pays():
-    """Over 60 draws, what each decision is expected to cost is what it costs, to two errors."""
-    off = []
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        X, y, costs = population(300, rng)
-        others, truth, paid = population(1000, rng)
-        model = CostBoostClassifier(**{**OPTIONS, "ensemble": 1, "learning_rate": 0.2})
-        model.fit(X, y, costs=costs)
-        paid = paid[np.arange(1000), truth].mean(axis=0)
-        off.append(model.predict_cost(others).mean(axis=0) / paid - 1)
-    errors = np.std(off, axis=0) / np.sqrt(len(off))
-    assert (np.abs(np.mean(off, axis=0)) < 2 * errors).all()
-    assert (errors < 0.04).all()
+    np.testing.assert_allclose(weighed.expected(proba), expected)

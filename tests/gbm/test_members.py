@@ -117,11 +117,9 @@ def test_learning_rates_leaves_and_own_parameters():
     def rates(k, **options):
         return [kind.learning_rate for kind in kinds(k=k, **options)][:2]
 
-    assert rates(2) == [0.05, 0.2]
-    assert rates(3) == rates(3, effort="high") == [0.1, 0.4]
-    assert rates(3, learning_rate=0.3) == [0.3, 1.0]
-    assert {kind.min_samples_leaf for kind in kinds()} == {5}
-    assert {kind.min_samples_leaf for kind in kinds(min_samples_leaf=3)} == {3}
+    assert (rates(2), rates(3), rates(3, learning_rate=0.3)) == ([0.05, 0.2], [0.1, 0.4], [0.3, 1])
+    for given, leaf in (("auto", 5), (3, 3)):
+        assert {kind.min_samples_leaf for kind in kinds(min_samples_leaf=given)} == {leaf}
     own = {"max_bin": 63}
     for kind in kinds(effort="high", engine_params=own):
         assert kind.parameters == (own if kind.engine == "lightgbm" else {})
@@ -268,13 +266,12 @@ def test_without_time_kinds_are_left_out_and_boosters_end_early(fraud):
 # --- one kind alone: forests and networks -------------------------------------------------------
 
 
-def trained(name, X, y, train, held_out=None, *, categorical=None, seed=0):
+def trained(name, X, y, train, held_out=None, *, categorical=(), seed=0):
     """A model of one engine on some rows, and its scores of the held-out ones."""
-    frame = pd.DataFrame(X)
-    frame.columns = [f"x{j}" for j in range(X.shape[1])]
-    for j in categorical or ():
-        frame[f"x{j}"] = pd.Categorical(frame[f"x{j}"])
-    model = CostBoostClassifier(ensemble=2, n_jobs=1, n_estimators=10, patience=5)
+    kinds = {f"x{j}": "category" if j in categorical else "number" for j in range(X.shape[1])}
+    frame = pd.DataFrame(X, columns=list(kinds))
+    options = {"ensemble": 2, "n_jobs": 1, "n_estimators": 10, "patience": 5, "columns": kinds}
+    model = CostBoostClassifier(**options)
     rows = model._read_rows(frame, y)
     rows.folds, rows.seeds = [(np.asarray(train), held_out)], [seed]
     watched = {} if held_out is None else rows.watched(0)
@@ -353,19 +350,16 @@ def test_gradient_of_a_network_is_that_of_finite_differences_and_weights_are_cop
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_networks_learn_what_no_column_tells(k):
+def test_networks_learn_what_no_column_tells_and_stop_by_held_out_rows(k):
     X, y = rings(600, k)
     network, seen = trained("network", X, y, np.arange(400), np.arange(400, 600))
     np.testing.assert_allclose(seen, network.scores(X[400:]))
     assert log_loss(seen, y[400:]) < 0.4 * np.log(k)
     again, _ = trained("network", X, y, np.arange(400), np.arange(400, 600))
     np.testing.assert_array_equal(again.slopes, network.slopes)
-
-
-def test_held_out_rows_stop_a_network():
-    """Labels without any pattern: the less is learned the better."""
+    # Of labels without any pattern the less is learned the better.
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 30)), rng.integers(0, 2, 120)
+    X, y = rng.normal(size=(120, 30)), rng.integers(0, k, 120)
     stopped, _ = trained("network", X, y, np.arange(60), np.arange(60, 120))
     free, _ = trained("network", X, y, np.arange(60))
     assert np.std(stopped.scores(X[60:])) < 0.5 * np.std(free.scores(X[60:]))
@@ -402,10 +396,12 @@ def test_networks_of_few_rows_one_class_and_huge_numbers(n):
     assert np.isfinite(model.scores(X)).all() and np.isfinite(model.contributions(X)).all()
 
 
-def test_a_row_scores_the_same_in_any_batch():
+def test_a_row_scores_the_same_in_any_batch_and_what_rows_do_not_show_has_no_say():
+    """A constant column, and a category that is only among the held-out rows."""
     X, y = rings(300)
-    X = np.column_stack([X, np.random.default_rng(0).normal(size=(300, 9))])
-    model, _ = trained("network", X, y, np.arange(300))
+    more = np.random.default_rng(0).normal(size=(300, 9))
+    X = np.column_stack([X, np.full(300, 3.0), np.arange(300) >= 250, more])
+    model, _ = trained("network", X, y, np.arange(250), np.arange(250, 300), categorical=[3])
     for ask in (model.scores, model.contributions):
         whole = ask(X)
         for size in (1, 7, 64, 100):
@@ -413,17 +409,9 @@ def test_a_row_scores_the_same_in_any_batch():
             np.testing.assert_array_equal(np.concatenate(parts), whole)
     for n, p in ((0, 3), (70, 0)):
         assert not row_products(np.ones((n, p)), np.ones((2, p))).any()
-
-
-def test_what_the_rows_do_not_show_has_no_say():
-    """A constant column, and a category that is only among the held-out rows."""
-    X, y = rings(200)
-    X = np.column_stack([X, np.full(200, 3.0), np.arange(200) >= 150])
-    model, _ = trained("network", X, y, np.arange(150), np.arange(150, 200), categorical=[3])
-    assert model.importances(4)[2] == 0
-    other = X.copy()
-    other[:, 2] = -8.0
+    other = np.where(np.arange(13) == 2, -8.0, X)
     np.testing.assert_array_equal(model.scores(X), model.scores(other))
+    assert model.importances(13)[2] == 0
     assert (model.slopes[:, model.design.sources == 3] == 0).all()
 
 

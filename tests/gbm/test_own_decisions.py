@@ -9,7 +9,6 @@ import pytest
 from costboost import CostBoostClassifier
 
 pytest.importorskip("xgboost")
-da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
@@ -61,11 +60,6 @@ def matrices(frame):
     return found
 
 
-def labelled(frame):
-    """The rows' matrices as a mapping: they name their decisions."""
-    return {**COLUMNS, ("fraud", "accept"): frame["amount"].to_numpy()}
-
-
 def brute_force(proba, prices):
     return np.array(DECISIONS)[np.einsum("nk,nkd->nd", proba, prices).argmin(axis=1)]
 
@@ -99,81 +93,29 @@ def test_costs_of_the_constructor(frame, engine, form):
     assert 0 < model.estimated_score_.value < 1
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_costs_of_rows(frame, engine):
-    X, y, prices = frame[["a", "b"]], frame["label"], matrices(frame)
-    model = in_memory(None, engine=engine, ensemble=3).fit(X, y, costs=labelled(frame))
-    assert list(model.heads_) == ["probability", "price 0/0"]
-    assert model.decisions_.tolist() == DECISIONS
-    told = model.predict(X, costs=prices)
-    np.testing.assert_array_equal(told, brute_force(model.predict_proba(X), prices))
-    expected = model.predict_cost(X)
-    decided = np.array(DECISIONS)[expected.argmin(axis=1)]
-    np.testing.assert_array_equal(model.predict(X), decided)
-    np.testing.assert_allclose(expected[:, 1:], model.predict_cost(X, costs=prices)[:, 1:])
-    assert model.estimated_score_.value > model.estimated_score_without_costs_.value > 0
-    assert model.score(X, y, costs=labelled(frame)) > 0
-
-
 # --- sources ------------------------------------------------------------------------------------
 
 
-def three(frame, folder, client, costs, early_stopping):
-    """The same classifier from memory, Parquet files and Dask; ``costs`` is the constructor's."""
-    options = {**OPTIONS, "early_stopping": early_stopping}
-    memory, files = (in_memory(costs, engine="xgboost", ensemble=1, **options) for _ in range(2))
-    for i, part in enumerate(np.array_split(np.arange(N), 3)):
-        frame.iloc[part].to_parquet(folder / f"{i}.parquet", row_group_size=70)
-    parts = dd.from_pandas(frame, npartitions=3)
-    many = DaskCostBoostClassifier(costs, client=client, **options)
-    return {
-        "memory": memory.fit(frame[NAMES], frame["label"]),
-        "parquet": files.fit_parquet(folder, "label", features=NAMES, batch_rows=130),
-        "dask": many.fit(parts[NAMES], parts["label"]),
-    }
-
-
-@pytest.mark.parametrize("early_stopping", [True, False])
 @pytest.mark.parametrize("costs", [STATIC, COLUMNS], ids=["one matrix", "expressions"])
-def test_sources_decide_alike(frame, tmp_path, client, costs, early_stopping):
-    models = three(frame, tmp_path, client, costs, early_stopping)
-    one, X, y = models["memory"], frame[NAMES], frame["label"]
-    parts = dd.from_pandas(frame, npartitions=2)
-    for name, model in models.items():
-        assert model.decisions_.tolist() == DECISIONS, name
+def test_sources_decide_alike(frame, tmp_path, client, costs):
+    memory, files = (in_memory(costs, engine="xgboost", ensemble=1) for _ in range(2))
+    for i, part in enumerate(np.array_split(np.arange(N), 3)):
+        frame.iloc[part].to_parquet(tmp_path / f"{i}.parquet", row_group_size=70)
+    parts = dd.from_pandas(frame, npartitions=3)
+    X, y = frame[NAMES], frame["label"]
+    one = memory.fit(X, y)
+    files.fit_parquet(tmp_path, "label", features=NAMES, batch_rows=130)
+    many = DaskCostBoostClassifier(costs, client=client, **OPTIONS).fit(
+        parts[NAMES], parts["label"]
+    )
+    for model in (files, many.to_local()):
+        assert model.decisions_.tolist() == DECISIONS
         np.testing.assert_allclose(model.cost_matrix_, one.cost_matrix_)
-        assert hasattr(model, "estimated_score_") == early_stopping
-        if early_stopping:
-            np.testing.assert_allclose(
-                model.estimated_score_, one.estimated_score_, atol=1e-6, err_msg=name
-            )
-        local = model if name != "dask" else model.to_local()
-        np.testing.assert_array_equal(local.predict(X), one.predict(X), name)
-        assert local.score(X, y) == pytest.approx(one.score(X, y))
+        np.testing.assert_allclose(model.estimated_score_, one.estimated_score_, atol=1e-6)
+        np.testing.assert_array_equal(model.predict(X), one.predict(X))
+        assert model.score(X, y) == pytest.approx(one.score(X, y))
     assert len(set(one.predict(X))) == 3
-    decided = models["dask"].predict(parts[NAMES]).compute()
-    np.testing.assert_array_equal(decided, one.predict(X))
-    assert models["dask"].score(parts[NAMES], parts["label"]) == pytest.approx(one.score(X, y))
-    written = models["parquet"].predict_parquet(tmp_path, tmp_path.with_suffix(".decided"))
+    np.testing.assert_array_equal(many.predict(parts[NAMES]).compute(), one.predict(X))
+    assert many.score(parts[NAMES], parts["label"]) == pytest.approx(one.score(X, y))
+    written = files.predict_parquet(tmp_path, tmp_path.with_suffix(".decided"))
     np.testing.assert_array_equal(pd.read_parquet(written)["decision"], one.predict(X))
-
-
-def test_dask_learns_prices_of_three_decisions(frame, client):
-    """Costs of rows as an (n, k, d) array; the decisions are those of cost_matrix."""
-    local = frame[NAMES].to_numpy(), frame["label"].to_numpy(dtype="U5"), matrices(frame)
-    X, y, costs = (da.from_array(part, chunks=(200, *part.shape[1:])) for part in local)
-    many = DaskCostBoostClassifier(STATIC, client=client, **OPTIONS).fit(X, y, costs=costs)
-    one = in_memory(STATIC, engine="xgboost", ensemble=1)
-    one.fit(*local[:2], costs=local[2])
-    assert list(many.heads_) == list(one.heads_) == ["probability", "price 0/0"]
-    assert many.decisions_.tolist() == one.decisions_.tolist()
-    for told, known in ((None, None), (costs, local[2])):
-        found = many.predict(X, costs=told).compute()
-        np.testing.assert_array_equal(found, one.predict(local[0], costs=known))
-    np.testing.assert_allclose(many.estimated_score_, one.estimated_score_, atol=1e-6)
-    for head, (found,) in many.evals_result_.items():  # the workers tell losses, no costs
-        assert list(found["held_out"]) == ["loss"]
-        expected = one.evals_result_[head][0]["held_out"]["loss"]
-        np.testing.assert_allclose(found["held_out"]["loss"], expected, rtol=1e-4)
-    known = one.score(*local[:2], costs=local[2])
-    assert many.score(X, y, costs=costs) == pytest.approx(known)

@@ -61,24 +61,19 @@ def test_each_row_is_held_out_once_and_classes_are_spread_to_a_row(n_folds, size
     assert not np.array_equal(parts[0][1], other[0][1])
 
 
-def test_rows_with_a_price_are_spread_over_the_folds():
+def test_number_of_folds_and_where_rows_with_a_price_are():
+    codes = np.arange(400) % 2
     prices = np.zeros((400, 2))
     prices[::40, 1] = 7.0
-    codes = np.arange(400) % 2
     costs = Costs([0, 1], None, codes=codes, prices=prices)
-    for part in folds(codes, costs=costs):
-        assert costs.take(part[1]).reduced.any(axis=1).sum() == 2
-
-
-def test_number_of_folds():
-    codes = np.arange(100) % 2
+    parts = folds(codes, costs=costs)
+    assert [costs.take(held).reduced.any(axis=1).sum() for _, held in parts] == [2] * 5
     assert len(folds(codes[:5])) == 2  # two rows in a fold, at least
-    (fold,) = folds(codes, ensemble=1, validation_fraction=0.25)
+    (fold,) = folds(codes[:100], ensemble=1, validation_fraction=0.25)
     np.testing.assert_allclose(np.bincount(codes[fold[1]]), 12.5, atol=1)
     assert sorted([*fold[0], *fold[1]]) == list(range(100))
     for options in ({"codes": codes, "early_stopping": False}, {"codes": codes[:2]}):
-        (fold,) = folds(ensemble=1, **options)
-        assert fold[0] is None and fold[1] is None
+        assert folds(ensemble=1, **options) == [(None, None)]
 
 
 def test_own_folds_count_the_rows_that_were_passed():
@@ -91,19 +86,13 @@ def test_own_folds_count_the_rows_that_were_passed():
     assert (second[0].tolist(), second[1].tolist()) == ([3, 4, 5], [0, 1, 2])
 
 
-@pytest.mark.parametrize(
-    ("cv", "says"),
-    [
-        (
-            [([0, 1, 2], [3]), ([0, 1, 2], [2, 3])],
-            r"Fold 1 .*holds out 1 of its training rows.*row 2",
-        ),
-        ([([0, 1, 100], [3])], r"Fold 0 .*training rows, must be indices from 0 to 99.*100"),
-        ([([0, 1], [])], r"Fold 0 .*held-out rows, must .*at least one row"),
-        ([(np.ones(7, bool), [0])], r"Fold 0 .*mask of 100 booleans"),
-        (iter(()), r"gave no folds.*pass a list"),
-    ],
-)
+@pytest.mark.parametrize(("cv", "says"), [
+    ([([0, 1, 2], [3]), ([0, 1, 2], [2, 3])], r"Fold 1 .*holds out 1 of its training rows.*row 2"),
+    ([([0, 1, 100], [3])], r"Fold 0 .*training rows, must be indices from 0 to 99.*100"),
+    ([([0, 1], [])], r"Fold 0 .*held-out rows, must .*at least one row"),
+    ([(np.ones(7, bool), [0])], r"Fold 0 .*mask of 100 booleans"),
+    (iter(()), r"gave no folds.*pass a list"),
+])  # fmt: skip
 def test_wrong_folds_are_named(cv, says):
     with pytest.raises(ValueError, match="'cv' parameter of CostBoostClassifier") as error:
         folds(np.arange(100) % 2, cv=cv)
@@ -131,19 +120,12 @@ def test_one_in_so_many_of_every_group_is_held_out():
         np.testing.assert_array_equal(np.concatenate(found), mask)
 
 
-@pytest.mark.parametrize(
-    ("fraction", "n", "k", "most"),
-    [
-        (0.2, 10**6, 2, 2e5),
-        (0.9, 100, 2, 50),
-        (0.2, 10**9, 2, 2**20),
-        (0.2, 10**8, 100, 2**24 / 1e4),
-    ],
-)
-def test_held_out_rows_are_bounded(fraction, n, k, most):
-    model = SimpleNamespace(early_stopping=True, validation_fraction=fraction)
-    held = n / hold_out_rule(model, n, k, np.random.RandomState(0))[0]
-    assert 0.9 * most < held <= most
+def test_held_out_rows_are_bounded():
+    limits = (0.2, 10**6, 2, 2e5), (0.9, 100, 2, 50), (0.2, 10**9, 2, 2**20)
+    for fraction, n, k, most in (*limits, (0.2, 10**8, 100, 2**24 / 1e4)):
+        model = SimpleNamespace(early_stopping=True, validation_fraction=fraction)
+        held = n / hold_out_rule(model, n, k, np.random.RandomState(0))[0]
+        assert 0.9 * most < held <= most
 
 
 # --- calibration ------------------------------------------------------------------------------
