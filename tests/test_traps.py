@@ -303,6 +303,8 @@ def test_costs_in_another_order_than_the_rows_are_aligned():
     for costs, plain in ((mixed, value), *((costs, wanted) for costs in shuffled(mixed))):
         cost = total_cost(truth, decided, costs=plain)
         assert total_cost(truth, decided, costs=costs) == pytest.approx(cost)
+    cost = total_cost(Z, decided, costs=per_row(fn=mixed, fp=10), positive=1, X=X)
+    assert cost == pytest.approx(total_cost(Z, decided, costs=wanted))  # by the index of X
     error = quick().fit(X, Z, costs=mixed)
     same(error.cost_matrix_, quick().fit(X, Z, costs=value).cost_matrix_)
 
