@@ -127,11 +127,9 @@ ERRORS = {
     "unknown label": (dict(y_true=[2, 0, 0, 1, 1], labels=[0, 1]), r"'y_true'.*got \[2\]"),
     "weights": (dict(sample_weight=[1, 2]), r"'sample_weight'.*shape \(5,\), got \(2,\)"),
     "zero weights": (dict(sample_weight=np.zeros(5)), "'sample_weight'.*>= 0 and not all zero"),
-    "shape of costs": (dict(costs=np.ones(4)), r"'costs' parameter of \w+ must.*got \(4,\)"),
     "unknown decision": (dict(y_pred=[0, 2, 1, 0, 1], labels=[0, 1]), r"decisions.*got \[2\]"),
     "misspelt": (dict(y_true=TRUTH, y_pred=["acept"] * 4, cost_matrix=PRICES), "mean 'accept'"),
     "positive": (dict(y_true=LETTERS, y_pred=LETTERS, cost_matrix=SHORT), "Name it, 'a' or 'b'"),
-    "unnamed decisions": (dict(costs=np.ones((5, 2, 3))), "need names"),
 }
 
 
