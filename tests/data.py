@@ -21,14 +21,6 @@ def row_costs(n=300, seed=1):
     return per_row(fn=np.random.default_rng(seed).uniform(1, 20, n), fp=2.0)
 
 
-def weighted_rows(seed=0, n=150):
-    """Two classes 0 and 1 that overlap, weights without ties, and the generator."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    y = (X[:, 0] + 0.6 * X[:, 1] + 0.7 * rng.normal(size=n) > 0.2).astype(int)
-    return X, y, rng.uniform(0.5, 1.5, n), rng
-
-
 def blobs(n=90, seed=0):
     """Three classes, one of them rarer; two numbers and a category."""
     rng = np.random.default_rng(seed)

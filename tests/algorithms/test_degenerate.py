@@ -14,8 +14,7 @@ from costboost.costs import per_row
 from costboost.gbm import objective
 from costboost.learners import BUILT_IN
 from costboost.metrics import avoidable_cost_score, mean_cost, total_cost
-from data import weighted_rows
-from helpers.algorithms import PAIRS, REGRESSIONS, TWO
+from helpers.algorithms import PAIRS, REGRESSIONS, TWO, rows
 
 # Every algorithm with stumps; one of each kind with every weak learner.
 KINDS = ("AdaC2", "CSAdaBoost", "GradientCSB", "RareBoost", "CSRealBoost", "CSLogitBoost")
@@ -51,8 +50,7 @@ def check_fit(name, learner, X, y, cost_matrix=COSTLY, *, n_estimators=10, **fit
 
 # --- tables that every algorithm takes with every learner -----------------------------------
 
-X, Y, _, RNG = weighted_rows(n=80)
-X = X[:, :3]
+X, Y, RNG = rows(2, n=80)
 N = len(Y)
 HALF = np.random.default_rng(0).normal(size=(40, 2))
 SOME_FREE = np.where(np.arange(N) % 3 == 0, 0.0, RNG.uniform(1, 3, N))

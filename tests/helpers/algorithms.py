@@ -84,10 +84,3 @@ def rows(k=3, n=90, seed=0, noise=0.6):
 def matrix_of(k, seed=0):
     """A cost matrix without ties."""
     return np.random.default_rng(seed).uniform(1.0, 9.0, size=(k, k)) * (1.0 - np.eye(k))
-
-
-def fitted(case, **fit):
-    """A model of the case on rows with a cost matrix, and the rows."""
-    k = classes_of(case)
-    X, y, rng = rows(k)
-    return make(case, matrix_of(k)).fit(X, y, **fit), X, y, rng
