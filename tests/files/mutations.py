@@ -301,7 +301,6 @@ def worker(first, last):
             data, action = mutated(number, base)
             path.write_bytes(data)
             report = {"number": number, "case": BASES[number % len(BASES)], "action": action}
-            print(json.dumps({**report, "outcome": "running"}), flush=True)
             report["outcome"] = outcome(path, X, right, action == "accident")
             print(json.dumps(report), flush=True)
 
@@ -349,14 +348,12 @@ def run(count, start=0, batch=500):
         done = started("-m", "files.mutations", str(first), str(last))
         reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         for report in reports:
-            if report["outcome"] == "running":
-                continue
             outcomes[report["action"], report["outcome"].split(" ")[0]] += 1
             if report["outcome"].startswith(("WRONG", "SLOW")):
                 failures.append(report)
-        if done.returncode != 0:
-            at = reports[-1] if reports else {}
-            failures.append({**at, "outcome": f"exit {done.returncode}: {done.stderr[-800:]}"})
+        if done.returncode != 0:  # the next one ended it
+            said = f"exit {done.returncode}: {done.stderr[-800:]}"
+            failures.append({"number": first + len(reports), "outcome": said})
     return outcomes, failures
 
 

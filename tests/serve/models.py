@@ -63,17 +63,21 @@ COSTS = {"fn": 100, "fp": 5}
 FRAUD = {"fp": 5, "positive": "fraud"}
 
 
+def _boosted(costs, X, y, given=None, **more):
+    return CostBoostClassifier(costs, **SMALL, **more).fit(X, y, costs=given)
+
+
 def _learned():
     X, y = fraud_frame()
     costs = np.zeros((len(X), 2, 2))
     costs[:, 0, 1], costs[:, 1, 0] = X["amount"], 5.0  # classes: fraud, ok
-    return CostBoostClassifier(**SMALL).fit(X, y, costs=costs)
+    return _boosted(None, X, y, costs)
 
 
 def _three():
     X, y = fraud_frame()
     kinds = np.where(y == "fraud", 2, (X["hour"] > 12).to_numpy().astype(int))
-    return CostBoostClassifier([[0, 1, 9], [2, 0, 9], [50, 50, 0]], **SMALL).fit(X, kinds)
+    return _boosted([[0, 1, 9], [2, 0, 9], [50, 50, 0]], X, kinds)
 
 
 def _votes():
@@ -87,18 +91,13 @@ def _on_arrays(model):
     return model.fit(data.X, data.y)
 
 
+PRICED = {"fn": "amount", **FRAUD}
 MODELS = {
-    "expression": lambda: CostBoostClassifier({"fn": "amount + 15", **FRAUD}, **SMALL).fit(
-        *fraud_frame()
-    ),
-    "review": lambda: CostBoostClassifier(REVIEW, **SMALL).fit(*fraud_frame()),
-    "excluded": lambda: CostBoostClassifier(
-        {"fn": "amount", **FRAUD}, cost_columns="exclude", **SMALL
-    ).fit(*fraud_frame()),
+    "expression": lambda: _boosted({"fn": "amount + 15", **FRAUD}, *fraud_frame()),
+    "review": lambda: _boosted(REVIEW, *fraud_frame()),
+    "excluded": lambda: _boosted(PRICED, *fraud_frame(), cost_columns="exclude"),
     "learned": _learned,
-    "decided": lambda: CostBoostClassifier({"fn": 100, **FRAUD}, loss="gll", **SMALL).fit(
-        *fraud_frame()
-    ),
+    "decided": lambda: _boosted({"fn": 100, **FRAUD}, *fraud_frame(), loss="gll"),
     "array": lambda: _on_arrays(CostBoostClassifier(COSTS, engine="xgboost", **SMALL)),
     "three": _three,
     "votes": _votes,
