@@ -160,28 +160,28 @@ class ThreadRace(Sound):
 class CostUnitLeaks(Sound):
     """A constant that was meant for costs around 1."""
 
-    def _problem(self, costs, weights, used):
+    def _problem(self, costs, weights):
         matrix = None if costs.matrix is None else costs.matrix + 5.0 * (costs.matrix > 0)
         prices = costs.prices + 5.0 * (costs.prices > 0) if matrix is None else None
         leaky = type(costs)(
             costs.classes, matrix, costs.decisions, codes=costs.codes, prices=prices
         )
-        return super()._problem(leaky, weights, used)
+        return super()._problem(leaky, weights)
 
 
 class WeightUnitLeaks(Sound):
     """Weights are smoothed by 1."""
 
-    def _problem(self, costs, weights, used):
-        return super()._problem(costs, weights + 1.0, used)
+    def _problem(self, costs, weights):
+        return super()._problem(costs, weights + 1.0)
 
 
 class RowOrderLeaks(Sound):
     """The first row counts ten times."""
 
-    def _problem(self, costs, weights, used):
+    def _problem(self, costs, weights):
         first = np.where(np.arange(len(weights)) == 0, 10.0, 1.0)
-        return super()._problem(costs, weights * first, used)
+        return super()._problem(costs, weights * first)
 
 
 class NamesLeak(Sound):
@@ -202,8 +202,8 @@ class ClassOrderLeaks(Sound):
 class CountsRows(Sound):
     """Each row has the mean weight of its class: splitting rows changes it."""
 
-    def _problem(self, costs, weights, used):
-        return super()._problem(costs, np.sqrt(weights), used)
+    def _problem(self, costs, weights):
+        return super()._problem(costs, np.sqrt(weights))
 
 
 class RawError(Sound):
