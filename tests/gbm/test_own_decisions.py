@@ -60,40 +60,8 @@ def matrices(frame):
     return found
 
 
-def brute_force(proba, prices):
-    return np.array(DECISIONS)[np.einsum("nk,nkd->nd", proba, prices).argmin(axis=1)]
-
-
 def in_memory(costs, **options):
     return CostBoostClassifier(costs, effort="fast", n_jobs=1, **{**OPTIONS, **options})
-
-
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("form", [STATIC, COLUMNS], ids=["one matrix", "expressions"])
-def test_costs_of_the_constructor(frame, engine, form):
-    X, y = frame[NAMES], frame["label"]
-    model = in_memory(form, engine=engine, ensemble=3).fit(X, y)
-    assert model.classes_.tolist() == ["fraud", "ok"]
-    assert model.decisions_.tolist() == DECISIONS
-    assert list(model.heads_) == ["probability"]  # predict always knows the costs
-    prices = matrices(frame)
-    if form is STATIC:
-        assert model.cost_matrix_.tolist() == STATIC.loc[["fraud", "ok"]].to_numpy().tolist()
-        prices = np.tile(model.cost_matrix_, (N, 1, 1))
-        assert list(model.staged_predict(X))[-1].tolist() == model.predict(X).tolist()
-    decided, proba = model.predict(X), model.predict_proba(X)
-    np.testing.assert_array_equal(decided, brute_force(proba, prices))
-    assert len(set(decided)) > 1
-    assert (proba.shape, model.predict_cost(X).shape) == ((N, 2), (N, 3))
-    codes = np.where(y == "fraud", 0, 1), [DECISIONS.index(d) for d in decided]
-    own = prices[np.arange(N), codes[0]]
-    own = own - own.min(axis=1, keepdims=True)
-    share = 1 - own[np.arange(N), codes[1]].sum() / own.sum(axis=0).min()
-    assert model.score(X, y) == pytest.approx(share)
-    assert 0 < model.estimated_score_.value < 1
-
-
-# --- sources ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("costs", [STATIC, COLUMNS], ids=["one matrix", "expressions"])
@@ -104,6 +72,20 @@ def test_sources_decide_alike(frame, tmp_path, client, costs):
     parts = dd.from_pandas(frame, npartitions=3)
     X, y = frame[NAMES], frame["label"]
     one = memory.fit(X, y)
+    assert one.classes_.tolist() == ["fraud", "ok"] and one.decisions_.tolist() == DECISIONS
+    assert list(one.heads_) == ["probability"]  # predict always knows the costs
+    prices = matrices(frame)
+    if costs is STATIC:
+        prices = np.tile(STATIC.loc[["fraud", "ok"]].to_numpy(), (N, 1, 1))
+        np.testing.assert_array_equal(one.cost_matrix_, prices[0])
+        np.testing.assert_array_equal(list(one.staged_predict(X))[-1], one.predict(X))
+    expected = np.einsum("nk,nkd->nd", one.predict_proba(X), prices)
+    np.testing.assert_allclose(one.predict_cost(X), expected)
+    np.testing.assert_array_equal(one.predict(X), np.array(DECISIONS)[expected.argmin(axis=1)])
+    paid = prices[np.arange(N), np.where(y == "fraud", 0, 1)]
+    paid = paid - paid.min(axis=1, keepdims=True)
+    share = 1 - paid[np.arange(N), expected.argmin(axis=1)].sum() / paid.sum(axis=0).min()
+    assert one.score(X, y) == pytest.approx(share) and 0 < one.estimated_score_.value < 1
     files.fit_parquet(tmp_path, "label", features=NAMES, batch_rows=130)
     many = DaskCostBoostClassifier(costs, client=client, **OPTIONS).fit(
         parts[NAMES], parts["label"]
