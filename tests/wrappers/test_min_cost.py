@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import sklearn
 from lightgbm import LGBMClassifier
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
@@ -20,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from costboost import AdaMECClassifier, CollapseWarning, MinCostClassifier
+from costboost import AdaBoostCClassifier, AdaMECClassifier, CollapseWarning, MinCostClassifier
 from costboost.costs import per_row
 from costboost.datasets import make_gaussians_2d
 
@@ -171,6 +172,23 @@ def test_small_folds_and_one_decision(gaussians):
     clf = MinCostClassifier(LogisticRegression(), {"fn": 4, "fp": 1}, calibration="sigmoid")
     clf.fit(X[rows], y[rows])
     assert len(clf.estimator_.calibrated_classifiers_) == 3
+
+
+# --- AdaMEC: AdaBoost, calibrated, then the Bayes decision --------------------------------------
+
+
+def test_adamec_is_calibrated_adaboost_and_the_bayes_decision(gaussians):
+    X, y = gaussians
+    options = {"n_estimators": 10, "max_leaves": 4, "random_state": 0}
+    clf = AdaMECClassifier({"fn": 5, "fp": 1}, **options).fit(X, y)
+    adaboost = AdaBoostCClassifier(init="uniform", **options)
+    p = CalibratedClassifierCV(adaboost, method="sigmoid", cv=5).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(clf.predict_proba(X), p, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(clf.predict(X), np.where(p[:, 1] * 5 >= p[:, 0], 1, -1))
+    clf = AdaMECClassifier({"fn": 5, "fp": 1}, calibration=None, **options).fit(X, y)
+    F = clf.estimator_.decision_function(X)  # blind to costs
+    np.testing.assert_array_equal(F, adaboost.fit(X, y).decision_function(X))
+    np.testing.assert_allclose(clf.predict_proba(X)[:, 1], expit(2 * F), atol=1e-12)
 
 
 # --- estimators that fail -----------------------------------------------------------------------
