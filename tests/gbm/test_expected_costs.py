@@ -217,3 +217,33 @@ def test_where_learned_costs_go(fitted, tmp_path):
     assert known.matrix is None
     np.testing.assert_array_equal(weighed.decide(proba), decided)
     np.testing.assert_allclose(weighed.expected(proba), expected)
+
+
+# --- a population that is known -------------------------------------------------------------------
+
+
+def population(n, rng):
+    """Rows whose probabilities and prices depend on different columns; prices vary beyond them."""
+    X = rng.uniform(-1, 1, (n, 3))
+    y = (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+    costs = np.zeros((n, 2, 2))
+    costs[:, 1, 0] = np.exp(1 + X[:, 1]) * rng.gamma(2, 0.5, n)
+    costs[:, 0, 1] = 1 + (X[:, 2] > 0)
+    return X, y, costs
+
+
+@pytest.mark.filterwarnings("ignore::costboost.CostWarning", "ignore::costboost.CollapseWarning")
+def test_sums_are_what_a_population_pays():
+    """Over 60 draws, what each decision is expected to cost is what it costs, to two errors."""
+    off = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, y, costs = population(300, rng)
+        others, truth, paid = population(1000, rng)
+        model = CostBoostClassifier(**{**OPTIONS, "ensemble": 1, "learning_rate": 0.2})
+        model.fit(X, y, costs=costs)
+        paid = paid[np.arange(1000), truth].mean(axis=0)
+        off.append(model.predict_cost(others).mean(axis=0) / paid - 1)
+    errors = np.std(off, axis=0) / np.sqrt(len(off))
+    assert (np.abs(np.mean(off, axis=0)) < 2 * errors).all()
+    assert (errors < 0.04).all()
