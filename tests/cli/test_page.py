@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +25,10 @@ LINES = str.maketrans("", "", "━╇┃│╪═╭╮╰╯─")
 
 def printed(command, folder):
     """What a command prints in a terminal of 80 columns."""
+    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        re.sub(r"^costboost\b", f"{sys.executable} -m costboost", command), shell=True, cwd=folder,
-        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}, text=True,
+        re.sub(r"^costboost\b", "python -m costboost", command), shell=True, cwd=folder,
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PATH": paths}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")

@@ -299,6 +299,18 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("size", [-1, 2**20 + 1, 2**30, 2**62])
+def test_a_network_asks_for_no_more_categories_than_there_are(size, tmp_path):
+    """One count in a file of a few kilobytes must not fill the memory."""
+    manifest, state, data = contents(fitted("lightgbm, columns for costs")[0])
+    values, data = json.loads(state), bytearray(data)
+    next(array for name, array in arrays_of(values, data) if name == "sizes")[0] = size
+    path = tmp_path / "model.costboost"
+    path.write_bytes(forged(json.dumps(manifest).encode(), json.dumps(values).encode(), data))
+    with pytest.raises(ModelFileError, match="sizes must be counts of at most"):
+        load(path)
+
+
 @pytest.mark.parametrize("case", ATTACKS)
 def test_nothing_is_built_that_is_not_trusted(case):
     pytest.importorskip("skops")

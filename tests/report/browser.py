@@ -42,7 +42,8 @@ def asked(path, code, width=1280, before=""):
     page = page.replace("<head>", WATCH % before, 1).replace("</body>", ASK % code + "</body>")
     style = f"width:{width}px;height:900px;border:0"
     tried = Path(path).with_suffix(".tried.html")
-    tried.write_text(f'<!DOCTYPE html><iframe style="{style}" srcdoc="{escape(page)}">', "utf-8")
+    frame = f'<!DOCTYPE html><meta charset="utf-8"><iframe style="{style}" srcdoc="{escape(page)}">'
+    tried.write_text(frame, "utf-8")
     command = [CHROMIUM, *FLAGS, tried.resolve().as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=True)
     return json.loads(unescape(done.stdout.partition("<body>")[2].rpartition("</body>")[0]))

@@ -493,8 +493,10 @@ def _work_of(name: str, part: Any) -> int | None:
             # With all values missing a row comes to every node.
             return 20 * len(part.feature) * getattr(part, "k", 1)
         case "Design":
-            sizes = np.minimum(part.sizes, _MAX_CLASSES)
-            _need(sizes.dtype.kind == "i" and (sizes >= 0).all(), "sizes must be counts")
+            sizes = part.sizes
+            _need(sizes.dtype.kind == "i", "sizes must be counts")
+            fine = (sizes >= 0) & (sizes <= _MAX_CLASSES)
+            _need(fine.all(), f"sizes must be counts of at most {_MAX_CLASSES}")
             _need(sizes.sum() <= _MAX_CLASSES, "there are too many categories")
             return int(sizes.sum())
     return None
