@@ -27,7 +27,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import check_classes, checked_labels
+from costboost._utils import check_classes, checked_labels, invalid
 from costboost.columns.columns import Columns, Seen, TypedRows, look
 from costboost.columns.raw import RawTable, are_numbers, as_csr, check_table, has_columns, is_sparse
 from costboost.costs import Costs, CostSummary
@@ -538,9 +538,16 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """
         answer, proba, expected = self._weighed_answer(X, costs, "decide")
         if prices is not None:
-            price = np.asarray(prices, dtype=np.float64)
+            price, names = np.asarray(prices, dtype=np.float64), answer.costs.decisions
+            if price.shape != names.shape or np.isnan(price).any():
+                raise invalid(
+                    "prices",
+                    f"{type(self).__name__}.decide",
+                    f"must be one number for each of the decisions {names.tolist()!r:.200}, got "
+                    f"{price.tolist()!r:.100}. Take them from costboost.decisions.capacity_prices.",
+                )
             if (closed := price == np.inf).any():  # the price of a limit of 0
-                none = dict.fromkeys(answer.costs.decisions[closed].tolist(), 0)
+                none = dict.fromkeys(names[closed].tolist(), 0)
                 capacity = {**(capacity or {}), **none}
             expected = expected + np.where(closed, 0.0, price)
         return allocate(

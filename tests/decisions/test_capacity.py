@@ -187,6 +187,9 @@ def test_one_number_decides(name, per):
             assert (share.labels[rows] == 1).sum() == min(int(0.1 * rows.sum()), wanted)
         for price in (1e9, np.inf):  # infinite: the price of a limit of 0
             assert (model.decide(new, prices=[0.0, price], **more).labels == 0).all()
+    for wrong in ([1.0], 1.0, [np.inf, 0.0, 0.0], [[0.0, 1.0]], [0.0, np.nan]):
+        with pytest.raises(ValueError, match=r"prices.*one number for each of the decisions"):
+            model.decide(new, prices=wrong)
 
 
 # -- constraints --------------------------------------------------------------------------------

@@ -10,17 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from costboost._typing import AnyArray, Floats, Ints
 from laws.case import ACTIONS, Case, Prices
 from laws.containers import CONTAINERS, FRAMES, LABEL_CONTAINERS
-
-try:
-    from hypothesis import strategies as st
-except ImportError as error:  # pragma: no cover
-    raise ImportError(
-        'laws needs hypothesis, which is not installed: pip install "costboost[testing]"'
-    ) from error
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
