@@ -52,8 +52,8 @@ class Limits:
 
     Notes
     -----
-    These limits bound the nodes of all trees as well: a node takes 57 bytes of the content, so
-    2 GiB hold 37 million, and a file of 10 MB at most 1.5 million. Whatever the limits, values are
+    These limits bound the nodes of all trees as well: a node takes 49 bytes of the content, so
+    2 GiB hold 43 million, and a file of 10 MB at most 1.6 million. Whatever the limits, values are
     nested at most 64 deep, trees 1,000 deep; a classifier has at most 2^21 columns and 2^20
     classes, asks for at most 1,024 threads, and its sets of categories have at most 2^24 words.
     `load` and `inspect` of any file of at most 10 MB end within 5 seconds of one processor and
