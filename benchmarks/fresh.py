@@ -66,8 +66,10 @@ def is_ancestor(one: str, other: str) -> bool:
 
 
 @cache
-def commit_faults(commit: str, words: str) -> tuple[str, ...]:
-    """Why a commit is too old for what `words` are about, or no commit at all."""
+def commit_faults(commit: str, words: str, only: str = "") -> tuple[str, ...]:
+    """Why a commit is too old for what `words` are about, or no commit at all, or not `only`."""
+    if only and commit != only:
+        return (f"measured at {commit}",)
     if commit.endswith("-dirty"):
         return (f"edited source at {commit}",)
     if not is_ancestor(commit, "HEAD"):
@@ -89,16 +91,16 @@ def words_for(concerned: Words, method: str) -> str:
     return concerned or ""
 
 
-def row_faults(row: Mapping[str, str], concerned: Words) -> list[str]:
+def row_faults(row: Mapping[str, str], concerned: Words, only: str = "") -> list[str]:
     """Why a row is refused."""
     found = [f"no {name}" for name in NEEDED if not row.get(name)]
     words = words_for(concerned, row.get("method") or "")
-    return [*found, *commit_faults(row.get("commit") or "", words)]
+    return [*found, *commit_faults(row.get("commit") or "", words, only)]
 
 
-def faults(rows: Sequence[Mapping[str, str]], concerned: Words) -> list[str]:
-    """Why rows are refused, each reason once."""
-    return list(dict.fromkeys(why for row in rows for why in row_faults(row, concerned)))
+def faults(rows: Sequence[Mapping[str, str]], concerned: Words, only: str = "") -> list[str]:
+    """Why rows are refused, each reason once; with `only`, all that another commit measured."""
+    return list(dict.fromkeys(why for row in rows for why in row_faults(row, concerned, only)))
 
 
 def read(name: str) -> list[dict[str, str]]:

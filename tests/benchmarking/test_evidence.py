@@ -9,10 +9,15 @@ from benchmarks.evidence import Step, listed, run, steps
 from benchmarks.fresh import CONCERNED, RESULTS, commit_faults, faults, git, read
 from benchmarks.harness import append_rows
 from benchmarks.held_out_cost.methods import METHODS
+from benchmarks.held_out_cost.problems import FULL, SETS
 from rich.console import Console
 
+from costboost_papers import registry
+from costboost_papers.item import Options
 from costboost_papers.pages import read_runs
+from costboost_papers.run import Store
 
+KEPT = ("beijbom2014", "figure3")
 ROOT = Path(evidence.__file__).parents[1]
 FILES = sorted(
     path.relative_to(RESULTS).with_suffix("").as_posix() for path in RESULTS.rglob("*.csv")
@@ -57,8 +62,10 @@ def test_every_results_file_has_a_step_and_every_step_a_command():
     assert all((ROOT / f"docs/_pages/{name}.py").is_file() for name in evidence.PAGES)
     minutes = [step.minutes for step in steps()]
     assert minutes == sorted(minutes)
-    words = shlex.split(evidence.FULL)
-    assert set(words[words.index("--methods") + 1].split(";")) <= set(METHODS)
+    for asked in (evidence.FULL, evidence.AUTOGLUON):
+        words = shlex.split(asked)
+        assert set(words[words.index("--methods") + 1].split(";")) <= set(METHODS)
+        assert set(words[words.index("--sets") + 1].split(",")) <= {*SETS, *FULL}
 
 
 def made(tmp_path, name, old, **kind):
@@ -87,14 +94,61 @@ def test_only_what_is_old_runs(tmp_path, monkeypatch):
     assert "no load; needs an idle machine" in console.export_text()
 
 
-def test_old_rows_of_a_file_that_grows_are_dropped(tmp_path, monkeypatch):
+HEAD = git("rev-parse", "--short=10", "HEAD").stdout.strip()
+ROW = {
+    "data": "pima", "costs": "ratio 5", "split": "0", "method": "CostBoost", "commit": HEAD,
+    "seed": "0", "versions": "x", "load": "0.1",
+}  # fmt: skip
+
+
+@pytest.fixture
+def fair_of(tmp_path, monkeypatch):
+    """The step of a results file with these rows; its state, and what the file has."""
     monkeypatch.setattr("benchmarks.fresh.RESULTS", tmp_path)
     monkeypatch.setattr("benchmarks.evidence.RESULTS", tmp_path)
-    head = git("rev-parse", "--short=10", "HEAD").stdout.strip()
-    row = {"method": "CostBoost", "commit": head, "seed": "0", "versions": "x", "load": "0.1"}
-    rows = [row, {**row, "commit": f"{head}-dirty"}, {**row, "load": ""}]
-    append_rows(tmp_path / "fair.csv", rows, list(row))
-    (fair,) = [step for step in steps() if step.name == "fair"]
+
+    def made_of(rows, only=""):
+        append_rows(tmp_path / "fair.csv", rows, list(ROW))
+        (step,) = [step for step in steps(only) if step.name == "fair"]
+        return step
+
+    return made_of
+
+
+def test_old_rows_of_a_file_that_grows_are_dropped(fair_of):
+    fair = fair_of([ROW, {**ROW, "commit": f"{HEAD}-dirty"}, {**ROW, "load": ""}])
     assert fair.grows and fair.state()
-    fair.prepare()
-    assert len((tmp_path / "fair.csv").read_text().splitlines()) == 2 and not fair.state()
+    with fair.around():
+        assert read("fair") == [ROW]
+    assert read("fair") == [ROW] and not fair.state()
+
+
+def test_rows_of_another_commit_stay_until_they_are_measured_again(fair_of, tmp_path):
+    before = git("rev-parse", "--short=10", "HEAD~1").stdout.strip()
+    old = [{**ROW, "commit": before, "split": str(split), "method": "AdaC2"} for split in (0, 1)]
+    assert not fair_of([ROW, *old]).state()
+    fair = fair_of([], only=HEAD)
+    assert fair.state() == [f"measured at {before}"]
+    new = {**old[0], "commit": HEAD}
+    with pytest.raises(KeyboardInterrupt), fair.around():  # stopped in the middle
+        assert read("fair") == [ROW]
+        append_rows(tmp_path / "fair.csv", [new], list(ROW))
+        raise KeyboardInterrupt
+    assert read("fair") == [ROW, new, old[1]]
+
+
+def test_an_item_starts_with_the_kept_rows_of_the_commit(tmp_path, monkeypatch):
+    (item,) = [item for item in registry.items() if (item.paper, item.name) == KEPT]
+    monkeypatch.setattr("benchmarks.evidence.PAPER_PAGES", tmp_path / "pages")
+    store = Store(tmp_path / "pages", item, Options(), tmp_path / "pages")
+    store.repair()
+    for task, commit in zip(item.tasks("full"), ("one", "one", "other"), strict=True):
+        store.commit = commit
+        store.append(task, {"value": float("nan"), "loss": 0.1}, 1.5)
+    store.keep(item.tasks("full"))
+    with evidence.kept_rows(item, tmp_path / "build", "one"):
+        run = Store(tmp_path / "build", item, Options())
+        assert run.done() == set(item.tasks("full")[:2])
+        assert set(run.rows()["commit"]) == {"one"} and set(run.rows()["seconds"]) == {1.5}
+    (step,) = [step for step in steps("one") if step.name == " ".join(KEPT)]
+    assert "--fresh" in step.commands[0] and step.state() == ["not measured"]
