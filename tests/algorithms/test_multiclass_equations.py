@@ -14,9 +14,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import costboost
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
-from costboost.boosting.multiclass import ClassVotes, MulticlassProblem
+from costboost.boosting.multiclass import ClassVotes, CoordinateDescent, MulticlassProblem
 from costboost.learners.adapter import ClassLearner
 from costboost.learners.ensembles import Coordinates, Pairs
+from costboost.losses import LOSSES
 from reference import multiclass, normalised, own_files, pnorm
 from reference.votes import Fixed
 
@@ -470,3 +471,24 @@ def test_unit_costs_give_samme(name, k):
     assert ours.n_iter_ == len(theirs.estimators_) == 12
     np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-9)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_only_a_whole_round_without_descent_ends_mcboost():
+    *_, C, z, weights = rows(1, 3)
+    codewords = simplex_codewords(3)
+    scheme = CoordinateDescent(
+        LOSSES["gll"], MulticlassProblem(z, C, weights), codewords, learning_rate=1.0
+    )
+    for round_ in range(4):  # only the second coordinate has a rule that descends
+        for coordinate, is_useful in enumerate((False, True)):
+            aim = scheme.aim()
+            assert aim is not None and aim.coordinate == coordinate, round_
+            outputs = 0.1 * aim.targets * is_useful
+            step = scheme.step(outputs)
+            assert step.is_skipped != is_useful
+            if is_useful:
+                scheme.move(outputs, step.alpha)
+    for _ in codewords.T:
+        assert scheme.aim() is not None
+        assert scheme.step(np.zeros(len(z))).is_skipped
+    assert scheme.aim() is None
