@@ -301,7 +301,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     def _watched(self, X: AnyArray, costs: Costs, weights: Floats) -> Watched:
         """Rows whose decisions are priced after each round."""
         # By cost, not by the algorithm's loss (benchmarks/stopping.py, 9 development sets): mean
-        # score +0.077 (standard error 0.058). The loss is better where the score minimises it
+        # score +0.08 (standard error 0.06). The loss is better where the score minimises it
         # (AdaBoostC, CS-AdaBoost, MCBoost, Lp-CSB: by 0.06 to 0.14), and far worse where it does
         # not (AdaC2, AdaC3: 0.9 below and more).
 
