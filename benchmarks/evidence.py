@@ -8,8 +8,8 @@ A step is skipped if its results are those of this source, or of an earlier one 
 entry of the changelog separates from it (`benchmarks/fresh.py`); with ``--one-commit``, only if
 they are those of this source. It can be stopped at any time: the same command goes on, and writes
 the pages at its end. Results of another source stay until new ones take their place. Steps that
-time something wait for an idle machine: they are left out, and named, while other work is going
-on. Edited source is refused.
+time something wait until the machine is idle again; while other work is going on they are left
+out, and named. Edited source is refused.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ FULL = (
     'credit_default (all rows)"'
 )
 IDLE = 0.5  # load of a machine that times mean something on
+PATIENCE = 180  # seconds after which the load of the step before has worn off
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ def run(todo: list[Step], console: Console) -> None:
         if not old and not step.grows:
             console.print(f"[dim]{step.name}: new[/]")
             continue
-        if step.timed and os.getloadavg()[0] > IDLE:
+        if step.timed and not is_idle():
             left.append(
                 f"{step.name} (needs an idle machine; the load is {os.getloadavg()[0]:.1f})"
             )
@@ -242,6 +243,16 @@ def run(todo: list[Step], console: Console) -> None:
         console.print(f"{step.name}: {(time.perf_counter() - start) / 60:.1f} minutes")
     for line in left:
         console.print(f"[yellow]left out: {line}[/]")
+
+
+def is_idle() -> bool:
+    """Whether nothing else runs here; the load falls slowly after the step before."""
+    until = time.monotonic() + PATIENCE
+    while os.getloadavg()[0] > IDLE:
+        if time.monotonic() >= until:
+            return False
+        time.sleep(1)
+    return True
 
 
 def listed(todo: list[Step]) -> Table:

@@ -75,6 +75,7 @@ def made(tmp_path, name, old, **kind):
 
 def test_only_what_is_old_runs(tmp_path, monkeypatch):
     monkeypatch.setattr("os.getloadavg", lambda: (3.0, 3.0, 3.0))
+    monkeypatch.setattr(evidence, "PATIENCE", 0)
     todo = [
         made(tmp_path, "new", []),
         made(tmp_path, "old", ["no load"]),
