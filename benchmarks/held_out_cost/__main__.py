@@ -21,9 +21,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK)}; 2 splits")
     parser.add_argument("--sets", help="data sets, by commas; all of them by default")
     parser.add_argument("--full", action="store_true", help=f"all rows: {', '.join(FULL)}")
-    parser.add_argument("--methods", help="methods, by semicolons; all of them by default")
     parser.add_argument(
-        "--rivals", action="store_true", help="the methods of `make bench-rivals` alone"
+        "--methods", help="methods, by semicolons; by default all but those of `make bench-rivals`"
+    )
+    parser.add_argument(
+        "--rivals", action="store_true", help="the methods of `make bench-rivals` instead"
     )
     parser.add_argument("--splits", type=int, help=f"splits of each set; {SPLITS} by default")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
@@ -32,7 +34,8 @@ def main() -> None:
     options = parser.parse_args()
     usual = QUICK if options.quick else FULL if options.full else SETS
     sets = options.sets.split(",") if options.sets else list(usual)
-    usual = [method.name for method in RIVALS] if options.rivals else list(METHODS)
+    rivals = [method.name for method in RIVALS]
+    usual = rivals if options.rivals else [name for name in METHODS if name not in rivals]
     methods = options.methods.split(";") if options.methods else usual
     check("--sets", sets, (*SETS, *FULL))
     check("--methods", methods, METHODS)

@@ -247,7 +247,6 @@ METHODS: dict[str, Method] = {
     for method in (
         Method(FLAGSHIP, family("CostBoost")),
         Method(FAST, family("CostBoost", effort="fast")),
-        Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1)),
         Method("CostBoost, loss=gll", family("CostBoost", loss="gll"), ("multi-class",),
                SOME_CLASSES),
         Method("CostBoost, costs_known", family("CostBoost", costs_known=True), ("hidden",)),

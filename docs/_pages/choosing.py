@@ -26,7 +26,7 @@ TIE = 0.001  # of the score, as in the benchmark's own page
 # Methods of the benchmark: the class or the recipe behind them, and whose they are.
 METHODS = {
     OURS: "`CostBoostClassifier`",
-    "CostBoost, ensemble=1": "`CostBoostClassifier(ensemble=1)`",
+    "CostBoost, effort=fast": '`CostBoostClassifier(effort="fast")`',
     "MinCost": "`MinCostClassifier`",
     "AdaMEC": "`AdaMECClassifier`",
     "AsyBL": "`AsyBLClassifier(learning_rate=0.1)`",

@@ -135,6 +135,10 @@ def _score(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
+def _splits(rows: list[Row]) -> int:
+    return len({row["split"] for row in rows})
+
+
 def _made(rows: list[Row], *methods: str) -> str:
     mine = [row for row in rows if row["method"] in methods and row["group"] != "hidden"]
     return f"`make bench-cost`, commits {commits(mine)}"
@@ -191,10 +195,10 @@ def page() -> str:
         "",
         *money(rows),
         "",
-        "Mean of five splits. *One decision for all* is the best that can be done without a model. "
-        "*Likeliest class* is LightGBM as it comes, a threshold of 0.5 for two classes. The second "
-        "column calibrates five early-stopped LightGBM models (isotonic from 1,000 rows on) and "
-        f"takes the cheapest decision of each row. {_made(rows, *METHODS)}.",
+        f"Mean of {_splits(rows)} splits. *One decision for all* is the best "
+        "that can be done without a model. *Likeliest class* is LightGBM as it comes, a threshold "
+        "of 0.5 for two classes. The second column calibrates five early-stopped LightGBM models "
+        f"and takes the cheapest decision of each row. {_made(rows, *METHODS)}.",
         "",
         "## You take the likeliest class, or a threshold of 0.5",
         "",
@@ -235,7 +239,8 @@ def page() -> str:
         "",
         "What a customer would have spent is known of those in the past, not of the one who calls. "
         "The usual way is to decide by mean costs. `CostBoostClassifier` learns what errors cost "
-        "on rows like this one. Score, mean of three splits:",
+        f"on rows like this one. Score, mean of {_splits(read('hidden_costs'))} "
+        "splits:",
         "",
         *table(
             ["data", "mean costs:", "learned costs:", "gain:", "costs known after all:"],

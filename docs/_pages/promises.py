@@ -13,6 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from results import commits, read, table
+
 HERE = Path(__file__).parents[1]
 KEPT = HERE / "trust.json"
 PAGE = HERE / "promises.md"
@@ -37,6 +39,14 @@ PARTS = {
     "security": "Expressions run no code, nothing uses the network, the wheel has the same bytes "
     "twice (`tests/trust/security.py`).",
 }
+
+# Files that `make bench-again` draws from, and up to which difference a figure is the same.
+KEPT_ROWS = {
+    "held_out_cost": "[held-out costs](../benchmarks/results/held_out_cost.md)",
+    "fair": "[published algorithms, treated fairly](choosing.md)",
+    "papers": "[the papers' experiments](papers/README.md)",
+}
+EQUAL = 1e-5
 
 TEXT = """\
 # What we promise
@@ -81,7 +91,8 @@ minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-tru
   a change moves them, a test fails until the changelog names the class under "Numbers changed".
 - A fit that fails or is interrupted leaves the classifier as it was.
 - Measurements in the documentation are written from files in the repository, with the command and
-  the commit that made them. What a page shows as the output of its code is compared with a run of
+  the commit that made them. Rows drawn from them are [computed again](#rows-that-were-computed-again)
+  with the source as it is. What a page shows as the output of its code is compared with a run of
   that code by the tests.
 
 **Faults**
@@ -172,7 +183,36 @@ def page(reports: dict[str, Any]) -> str:
             shown = f"{value:,}" if isinstance(value, int) else str(value)
             lines.append(f"| {what} | {shown} |")
         lines.append(f"| **violations** | **{report['violations']}** |")
-    return TEXT + "\n".join(lines) + "\n"
+    return TEXT + "\n".join([*lines, *again()]) + "\n"
+
+
+def again() -> list[str]:
+    """How many of the rows that are kept came out as they are kept."""
+    rows = read("again")
+    differences: dict[str, list[float]] = {}
+    for row in rows:
+        differences.setdefault(row["file"], []).append(float(row["difference"] or "nan"))
+    return [
+        "",
+        "## Rows that were computed again",
+        "",
+        "Results that take hours are not measured anew for every commit. `make bench-again` draws "
+        "rows of them at random and computes them with the source as it is (last at commit "
+        f"{commits(rows)}). *As kept*: no figure differs by more than {EQUAL}.",
+        "",
+        *table(
+            ["rows of", "drawn:", "as kept:", "largest difference:"],
+            [
+                [
+                    KEPT_ROWS[name],
+                    len(found),
+                    sum(value <= EQUAL for value in found),
+                    f"{max(found):.1g}",
+                ]
+                for name, found in differences.items()
+            ],
+        ),
+    ]
 
 
 def pages() -> dict[Path, str]:

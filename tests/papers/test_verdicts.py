@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import product
 from math import inf, nan
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from costboost_papers import masnadi2007_faces as faces
 from costboost_papers.grading import Conclusion, Part, paired, rank_parts, t_half, wins
 from costboost_papers.pages import summarise
 
+ROWS = Path(__file__).parents[2] / "docs" / "papers" / "rows"
 FIVE = ("lozano2008", "cai2008", "masnadi2007", "beijbom2014", "cao2013")
 
 # --- the rule -----------------------------------------------------------------------------------
@@ -326,3 +328,54 @@ def test_the_table_of_items_is_that_of_reproduce():
         assert row.why or row.status == "whole", row
         if (row.paper, row.item) not in items:
             assert row.item.startswith(("tests/", "docs/")) or row.status == "impossible", row
+
+
+# --- what to take from a paper --------------------------------------------------------------------
+
+
+def means(item, metric):
+    """Means over the splits of the kept rows: a column per method."""
+    rows = pd.read_csv(ROWS / f"{item}.csv.gz", keep_default_na=False)
+    rows = rows[rows["metric"].str.fullmatch(metric)].astype({"value": float})
+    return rows.pivot_table("value", ["setting", "dataset"], "algorithm")
+
+
+def test_what_to_take_from_a_paper_is_what_its_rows_say():
+    said = {paper.name: paper.takeaway for paper in registry.PAPERS}
+
+    costs = means("lozano2008-table1", "cost")
+    better = (costs["p=2 sampled"] < costs["p=2"]).groupby("setting").sum()
+    assert better.to_dict() == {"16 leaves": 7, "grown": 7, "C4.5": 7}
+    assert (costs["p=2 sampled"] > costs["p=2"])[:, "anneal"].sum() == 2
+    assert "seven of eight sets with both kinds of LightGBM trees (not on" in said["lozano2008"]
+    c45, leaves = costs.loc["C4.5"], costs.loc["16 leaves"]
+    assert c45["p=2 sampled"].count() == 7 and (c45["p=2"] > c45["CSB2"]).all()
+    assert "all seven sets where" in said["lozano2008"] and "all eight" in said["lozano2008"]
+    constant = leaves["constant"] < leaves.drop(columns="constant").min(axis=1)
+    assert constant.sum() == 2 and "on two of the eight sets" in said["lozano2008"]
+
+    ranks = pd.concat([means(f"cao2013-table{i}", "cost").rank(axis=1) for i in range(1, 6)])
+    ranks = ranks.groupby("setting").mean()
+    c45, leaves = ranks.loc["C1/C2=5, C4.5"], ranks.loc["C1/C2=5"]
+    best = [f"{one['AsyBL (rate 0.1)']:.1f}" for one in (c45, leaves)]
+    assert f"({' and '.join(best)} among {len(c45)} methods" in said["cao2013"]
+    assert c45.idxmin() == leaves.idxmin() == "AsyBL (rate 0.1)"
+    assert leaves.rank()["AdaBoostC"] == 2 and c45.rank()["AdaBoostC"] == 7
+
+    costs = means("nikolaou2016-ranks", "cost@.*").groupby("setting").mean().round(3)
+    calibrated, plain = costs.loc["calibrated"], costs.loc["plain"]
+    assert calibrated[["AdaMEC", "CGAda", "AsymAda"]].tolist() == [0.079] * 3
+    assert calibrated[["CSAda", "CSB2"]].tolist() == [0.082] * 2
+    assert plain[["AdaMEC", "CGAda", "AsymAda"]].tolist() == [0.15, 0.084, 0.083]
+
+    savings = means("bahnsen2015-creditscoring", "savings").iloc[0].round(2)
+    assert savings[["CostBoost", "CostBoost, fast", "LightGBM + BMR"]].tolist() == [0.52] * 3
+    assert savings["random forest + BMR"] == 0.48
+
+    savings = means("hoppner2022-savings", "savings")
+    less = savings["xgboost"] - savings["csboost"]
+    assert (less > 0).all() and round(less.max(), 2) == 0.19
+    assert less.idxmax()[1] == "creditcard_subset"  # the smallest of the four
+    money = means("vanderschraelen2025-telco", "10%").iloc[0]
+    more = money[["CostBoost", "regression of the value"]] / money["LightGBM by probability"]
+    assert more.round(2).tolist() == [1.1, 1.1]
