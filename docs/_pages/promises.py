@@ -91,9 +91,9 @@ minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-tru
   a change moves them, a test fails until the changelog names the class under "Numbers changed".
 - A fit that fails or is interrupted leaves the classifier as it was.
 - Measurements in the documentation are written from files in the repository, with the command and
-  the commit that made them. Rows drawn from them are [computed again](#rows-that-were-computed-again)
-  with the source as it is. What a page shows as the output of its code is compared with a run of
-  that code by the tests.
+  the commit that made them. A sample of them is computed again with the source as it is:
+  [how many came out as they are kept](#rows-that-were-computed-again). What a page shows as the
+  output of its code is compared with a run of that code by the tests.
 
 **Faults**
 
