@@ -2,7 +2,7 @@
 
     python examples/fraud_reviews.py 200
 
-prints what five policies cost on ten days of synthetic payments, the price of one more review, and
+prints what four policies cost on ten days of synthetic payments, the price of one more review, and
 Chow's rule as the special case of equal costs. docs/decisions.md explains each step.
 """
 

@@ -27,10 +27,10 @@ TIE = 0.001  # of the score, as in the benchmark's own page
 METHODS = {
     OURS: "`CostBoostClassifier`",
     "CostBoost, effort=fast": '`CostBoostClassifier(effort="fast")`',
-    "MinCost": "`MinCostClassifier`",
+    "MinCost": '`MinCostClassifier(calibration="sigmoid")`',
     "AdaMEC": "`AdaMECClassifier`",
     "AsyBL": "`AsyBLClassifier(learning_rate=0.1)`",
-    "CSLogitBoost": "`CSLogitBoostClassifier(learning_rate=0.1)`",
+    "CSLogitBoost": '`CSLogitBoostClassifier(learning_rate=0.1, estimator="tree")`',
     "AdaC2": "`AdaC2Classifier`",
     "Lp-CSB": "`LpCSBClassifier`",
     "MCBoost GLL": '`MCBoostClassifier(loss="gll")`',
@@ -72,9 +72,9 @@ compared and cited. Few of them are a good choice for work.
     - *Yes*: `CostBoostClassifier()`. [Which effort, how long?](guide/effort.md)
     - *No*: [`fit_parquet`](scale.md), or [`DaskCostBoostClassifier`](dask.md) on a cluster.
 - **Do you need an algorithm of the literature**, to compare with or to cite? The [list by
-  paper](algorithms/index.md). Prefer those whose *link* is "yes" in the table of [all
-  classes](#all-classes): the others tend to decide for the costly class on nearly every row when
-  they are boosted for many rounds.
+  paper](algorithms/index.md). Of those for two classes prefer the ones whose *link* is "yes" in the
+  table of [all classes](#all-classes): AdaCost, CSB and AdaC1 to AdaC3 tend to decide for the
+  costly class on nearly every row when they are boosted for many rounds.
 
 </div>
 
@@ -175,8 +175,8 @@ def properties() -> str:
         "|---|---|---|---|---|---|",
         "| `CostBoostClassifier` | cross-fitted gradient boosting, calibrated, then the cheapest "
         "decision | – | any | yes | yes |",
-        "| `MinCostClassifier` | any probabilistic classifier, calibrated, then the cheapest "
-        "decision | Elkan 2001 | any | yes | yes |",
+        "| `MinCostClassifier` | any probabilistic classifier, calibrated on request, then the "
+        "cheapest decision | Elkan 2001 | any | yes | yes |",
         "| `TargetRateClassifier` | a named detection or false-alarm rate in place of costs | "
         "Masnadi-Shirazi & Vasconcelos 2011 | two | no | no |",
     ]

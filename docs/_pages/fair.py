@@ -44,7 +44,7 @@ IDEAS = {
     "pairs of rows and classes": ("AdaBoostM2", "AdaCostM2", "CSB2M2", "SAMMEC2"),
 }  # fmt: skip
 RIVALS = {
-    "MinCost": "`MinCostClassifier`",
+    "MinCost": '`MinCostClassifier(calibration="sigmoid")`',
     "LightGBM + Bayes": "LightGBM, cheapest decision",
     "CostBoost, effort=fast": '`CostBoostClassifier(effort="fast")`',
     f"{INSIDE}expected_cost": "csboost's loss in CostBoost",

@@ -86,7 +86,8 @@ minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-tru
   Order and number of processes change nothing. On another kind of processor, OpenBLAS rounds the
   matrix products of the network inside `CostBoostClassifier` otherwise, and a few rows may be
   decided otherwise: single scores of a benchmark moved by up to 0.02, the means of 36 by less than
-  0.001.
+  0.001. With `OPENBLAS_CORETYPE=Haswell` in the environment, before Python starts, x86-64
+  processors with AVX2 agree; `make` sets it for all that is not timed.
 - Decisions and costs of every class on three small sets are kept in `tests/golden/numbers.json`. If
   a change moves them, a test fails until the changelog names the class under "Numbers changed".
 - A fit that fails or is interrupted leaves the classifier as it was.
