@@ -1,4 +1,4 @@
-"""Every published algorithm as its paper prints it, and tuned; its loss in CostBoost; CostBoost.
+"""Every published algorithm as it comes, and tuned; its loss in CostBoost; CostBoost.
 
     python -m benchmarks.fair [--sets pima,crx] [--splits 2]
 

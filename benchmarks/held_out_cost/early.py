@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 
-# The same effort for all: what CostBoostClassifier does by default.
+# The same for all rivals that stop early; as CostBoostClassifier's boosters for two classes.
 RATE = 0.05
 TREES = 1000
 PATIENCE = 50

@@ -75,7 +75,8 @@ def measured() -> str:
         "",
         "AutoGluon trains five-fold bags of LightGBM, CatBoost, XGBoost, random forests, extra "
         "trees and a linear model (no stacking, 120 processor seconds at most) and decides by "
-        "expected cost. Up to three splits, sets that had no part in choosing our defaults. [All "
+        'expected cost, on sets of 1,000 rows or more. It and `"high"` ran in an environment of '
+        "their own. Up to three splits, sets that had no part in choosing our defaults. [All "
         "rows](../../benchmarks/results/held_out_cost.md): `make bench-rivals`, commits "
         f"{commits(row for found in by_method.values() for row in found.values())}.",
     ]

@@ -79,8 +79,9 @@ model.predict_parquet(
 - The bins go into the folder for temporary files and are removed at the end. Where `/tmp` is
   small or in memory, set `TMPDIR` to a fast disk with room for 2.5 bytes per number, or 5.5 if
   some are missing. A process that is killed leaves a folder `costboost-parquet-*` there: remove it.
-- Before training, the target, weights and costs are read twice and the features five
-  times (three without early stopping), for each of the two sets of boosters if there are two.
+- Before training, the target, weights and costs are read twice and the features once, then
+  five times (three without early stopping) for each set of boosters: one of probabilities, one of
+  each price that is learned.
   Then every split reads the bins, from the page cache while memory is free.
 - Losses with the costs inside (`loss="gll"`) take one cost matrix for all rows.
 - Not from files: LightGBM (it keeps all bins in memory), `ensemble > 1` and GPUs. Each says so.

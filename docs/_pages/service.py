@@ -15,7 +15,7 @@ from results import DOCS, commits, filled, read, table
 PAGE = DOCS / "serve.md"
 RIVALS = {
     "bare": "a bare FastAPI handler",
-    "in process": "the model in process",
+    "in process": "the same answer in process",
     "without": "the service without it",
 }
 WORDS = {"CPU": "processor time", "p50": "median time", "p99": "99th percentile of the time"}
@@ -47,9 +47,10 @@ def measured() -> str:
         ),
     )
     about = (
-        f"On {rows[0]['cores']} cores with no other work: five boosters, requests over loopback, "
+        f"On {rows[0]['cores']} cores: five boosters, requests over loopback, "
         "one after the other, batches of 10,000 rows. The bare handler calls the same boosters by "
-        f"LightGBM, which uses both cores. `make bench-serve`, commit {commits(rows)}."
+        "LightGBM, which uses all cores; a batch in process is `predict` and `predict_cost` on one "
+        f"thread. `make bench-serve`, commit {commits(rows)}."
     )
     return "\n".join([*lines, "", about])
 
