@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks import again
 from benchmarks.harness import append_rows, finished
 from benchmarks.held_out_cost import early, methods, problems, report, rivals, statistics
 from benchmarks.held_out_cost import run as runner
@@ -16,6 +17,7 @@ from benchmarks.held_out_cost.run import FIELDS, KEYS, run, run_problem
 
 from costboost.comparison import processor_seconds
 from costboost.datasets import make_fraud
+from costboost_papers import registry
 
 FLAGSHIP, RIVAL = "CostBoost, effort=fast", "LightGBM + Bayes"
 FAST = ["LightGBM", RIVAL]
@@ -293,3 +295,23 @@ def test_only_splits_that_both_finished_count(tmp_path, monkeypatch):
     assert "4 problems on 4 data sets" in page  # neither hidden costs nor full sizes
     page = report.compose(rows[rows["method"] == methods.AUTOGLUON], tmp_path / "rows.csv")
     assert "## CostBoost against AutoGluon" not in page and "| AutoGluon + Bayes |" in page
+
+
+def test_rows_computed_again_tell_what_differs(small, monkeypatch):
+    problem = problems_of("creditcard_subset")[0]
+    (row,) = run_problem(problem, 0, chosen([RIVAL]), set())
+    kept = {name: str(value) for name, value in row.items()}
+    moved = {**kept, "score": str(float(kept["score"]) + 0.01)}
+    strange = {**kept, "method": "no such method"}
+    monkeypatch.setattr(again, "read", lambda name: [kept, moved, strange])
+    same, other = again.known("held_out_cost")
+    assert same[:2] == ("creditcard_subset, row costs, split 0, LightGBM + Bayes", row["commit"])
+    assert same[2]() <= again.EQUAL < other[2]() == pytest.approx(0.01)
+
+
+def test_tasks_computed_again_tell_what_differs(monkeypatch):
+    item = registry.find("beijbom2014", "figure3")
+    monkeypatch.setattr(again.registry, "items", lambda: [item])
+    assert max(differs() for *_, differs in again.known("papers")) <= again.EQUAL
+    monkeypatch.setattr(item, "run", lambda task, mode: {"of another name": 0.0})
+    assert {differs() for *_, differs in again.known("papers")} == {np.inf}
