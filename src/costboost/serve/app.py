@@ -49,7 +49,7 @@ _QUEUE = 64
 _LIGHT, _BODIES = 64 * 1024, 4
 _JSON, _CSV = "application/json", "text/csv"
 _ID = re.compile(rb"[!-~]{1,64}")  # of a request, as a client may name it
-# Open to all: they tell nothing about the model.
+# Open to all. `/ready` tells the start of the model's SHA-256, and nothing else is told of it.
 _OPEN = frozenset({"/", "/health", "/ready"})
 _PATHS = frozenset({*_OPEN, "/decide", "/schema", "/metrics", "/openapi.json"})
 _HEADERS = [
