@@ -46,9 +46,9 @@ def measured() -> str:
     runs = len({row["round"] for row in rows})
     answer = 1000 * typical("one more answer", "seconds")
     about = (
-        f"Medians of {runs} runs in new processes, on a machine with {rows[0]['cores']} cores. Once "
-        f"the service is up, one more answer takes {answer:.0f} ms. `python benchmarks/walk.py`, "
-        f"commit {commits(rows)}."
+        f"Medians of {runs} runs in new processes, on a machine with {rows[0]['cores']} cores. "
+        f"Once the service is up, one more answer takes {answer:.0f} ms. "
+        f"`python benchmarks/walk.py`, commit {commits(rows)}."
     )
     return "\n".join([*lines, "", about])
 
