@@ -1,8 +1,9 @@
 """Pictures of costs and decisions, as scikit-learn's Display classes.
 
 Each class keeps the numbers it was given, ``plot`` draws them, and the class methods compute them
-from fitted estimators, predictions or tables. Any estimator with scikit-learn's methods will do.
-Drawing needs matplotlib, ``pip install "costboost[plots]"``; importing does not.
+from fitted estimators, predictions or tables. `CostThresholdDisplay` takes any fitted classifier,
+`CapacityDisplay` one with ``predict_cost``, `ExplanationDisplay` one with ``explain``. Drawing
+needs matplotlib, ``pip install "costboost[plots]"``; importing does not.
 """
 
 from __future__ import annotations
