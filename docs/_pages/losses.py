@@ -47,7 +47,7 @@ TAIL = """
 With η the class probabilities and Eⱼ = Σ_z η_z C[z, j] the expected cost of deciding *j*:
 
 - **MC**: least at S_z = ½ log η_z. The scores hold the probabilities, P_z ∝ e^(2 S_z), and no
-  costs: use the Bayes rule on them (`decision="bayes"`).
+  costs: use the Bayes rule on them (`MCBoostClassifier(loss="mc", decision="bayes")`).
 - **GEL**: Σ η_z C[z, j] e^(Sⱼ − S_z) is least where the matrix of its terms has equal row and
   column sums. For *every* symmetric *C* that is S_z = ½ log η_z, as for MC: GEL is blind to
   symmetric costs. If C[z, j] = a_z A[z, j] bⱼ with a symmetric *A*, it is ½ log(η_z a_z / b_z):

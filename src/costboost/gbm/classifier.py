@@ -88,7 +88,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         small neural network and a random forest; the weights come from held-out
         rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
         time. ``"high"`` also tries trees of other sizes and, for up to three classes and if
-        CatBoost is installed, symmetric trees: about twice the time.
+        CatBoost is installed, symmetric trees: 2 to 5 times the time, most on small tables.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
@@ -105,14 +105,15 @@ class CostBoostClassifier(CostSensitiveClassifier):
         costs, or whose expected cost is smallest under the costs that are worst for it.
     cost_columns : {"features", "exclude"}, default="features"
         Whether columns that expressions in ``cost_matrix`` name are features too. Exclude an amount
-        that is known only after the decision, or that must not influence the probability. Such a
-        column must be there when deciding.
+        that must not influence the probability; it must be there when deciding. If an amount is
+        known only after the decision, pass ``costs`` to ``fit`` and leave the column out of X.
     columns : mapping of name to kind or None, default=None
         What columns of a table are, where it is not what they look like: ``"number"``,
         ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
         ``"ignore"``. `columns_` says what became of each.
     n_estimators : int, default=1000
-        Number of boosting rounds of a booster, at most.
+        Number of boosting rounds of a booster, at most. That of all rows (``refit``) takes 1.1
+        times the mean rounds of the folds; a forest has a number of trees of its own.
     learning_rate : float or "auto", default="auto"
         Shrinkage of each tree. "auto" is 0.05, and 0.1 with three classes or more, where a round
         is a tree per class.

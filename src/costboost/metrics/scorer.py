@@ -118,9 +118,9 @@ def make_cost_scorer(
 
     Costs are negated, so that greater is always better. Costs of single rows reach it in one of
     three ways: as expressions over columns in ``cost_matrix``; bound to the scorer, ``costs=``, for
-    tools that pass nothing on (``permutation_importance``, ``learning_curve``); or by metadata
-    routing: ask for them with ``set_score_request(costs=True)`` and pass ``costs=`` to ``fit`` of
-    the search, which then cuts them into folds.
+    tools that pass nothing on (``permutation_importance``); or by metadata routing: ask for them
+    with ``set_score_request(costs=True)`` and pass ``costs=`` to ``fit`` of the search, which then
+    cuts them into folds.
 
     Parameters
     ----------
