@@ -172,7 +172,7 @@ def page(rows: pd.DataFrame) -> str:
         "choice that is the default (bold), with its standard error over data sets.",
         "",
     ]
-    defaults = {"stop by": "log loss", "average": "probabilities", "calibrate": "temperature",
+    defaults = {"stop by": "log loss", "average": "scores", "calibrate": "temperature",
                 "calibrate, never stopped": "temperature"}  # fmt: skip
     for choice, group in rows.groupby("choice", sort=False):
         table = group.pivot_table(index="dataset", columns="option", values="score", sort=False)
