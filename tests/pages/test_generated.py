@@ -47,26 +47,30 @@ def test_gain_follows_from_the_rows(tmp_path, monkeypatch):
     """Figures of one's own: constants from costs and scores, means over splits, medians."""
     header = "data,costs,group,development,split,method,score,mean_cost,fit_seconds,n_train,"
     rows = [
-        f"{data},row costs,per row,0,0,{method},{score},{cost},1.0,{size},{estimated},abc"
-        for data, size in zip(GAIN["CASES"], (900, 900, 2000, 2000), strict=True)
-        for method, score, cost, estimated in (
-            ("LightGBM", 0.0, 2.0, ""),
-            ("LightGBM calibrated + Bayes", 0.5, 1.0, ""),
-            ("CostBoost", 0.75, 0.5, 0.8),
-            ("CostBoost", 0.65, 0.7, 0.8),
+        f"{data},row costs,per row,0,{split},{method},{score},{cost},{seconds},{size},{estimated},abc"
+        for data, size in zip(GAIN["CASES"], (900, 900, 2000, 6000), strict=True)
+        for split, method, score, cost, seconds, estimated in (
+            (0, "LightGBM", 0.0, 2.0, 1, ""),
+            (0, "LightGBM + Bayes", 0.4, 0.8, 1, ""),
+            (0, "LightGBM calibrated + Bayes", 0.5, 1.0, 1, ""),
+            (0, "AutoGluon + Bayes", 0.8, 0.4, 12, ""),
+            (0, "CostBoost", 0.75, 0.5, 1, 0.8),
+            (1, "CostBoost", 0.65, 0.7, 1, 0.8),
         )
     ]
     text = "\n".join([f"{header}estimated,commit", *rows]) + "\n"
     (tmp_path / "held_out_cost.csv").write_text(text, encoding="utf-8")
-    hidden = "data,mean costs,learned costs,(costs told),commit\nmade,0.25,0.5,0.75,def\n"
+    hidden = "data,split,mean costs,learned costs,(costs told),commit\nmade,0,0.25,0.5,0.75,def\n"
     (tmp_path / "hidden_costs.csv").write_text(hidden, encoding="utf-8")
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     page = GAIN["page"]()
     assert "| **600 €** | 1,000 € | 2,000 € | 2,000 € |" in page
     assert "| up to 1,000 | 2 | +0.200 | +0.200 | 2 | 0 |" in page
-    assert "likeliest class cost 2.0 times as much" in page
+    assert "| 1,001 to 5,000 | 1 | +0.200" in page and "| more than 5,000 | 1 | +0.200" in page
+    assert "likeliest class cost 2.5 times as much" in page and "in 12 times the time" in page
+    assert "Mean of 2 splits." in page
     assert "| made | 0.250 | 0.500 | +0.250 | 0.750 |" in page
-    assert "was +0.100 in the median" in page
+    assert "was +0.100 in the median and +0.100 in the mean" in page
     assert "where costs are known only afterwards (25.0 points" in GAIN["summary"]("gain.md")
     # Savings count what is paid beyond the cheapest decision: 2 here, beside 10 for a constant.
     rows = [{"score": str(s), "mean_cost": str(2 + (1 - s) * 8)} for s in (0.9, 0.25, -0.5)]
@@ -118,7 +122,7 @@ def test_the_fair_table_follows_from_the_rows(tmp_path, monkeypatch):
     assert "| `AsyBL` | 6 | −0.150 | 0.450 | 0.050 | 0.250 | +0.200 ± 0.000 | 6, 0 | 1.0 |" in page
     assert "26 of 27 are worse" in page and "better: AsyBL." in page
     assert "| a, ratio 5 | 1 of 27 | AsyBL | 0.700 | 0.500 |" in page
-    assert "`gll` −0.200 (cheaper on 0 of 6)" in page and "no such problem" in page
+    assert "`gll` −0.200 (cheaper on 0 of 6)" in page and "Half of them or more" not in page
 
 
 def test_the_page_on_large_tables_shows_what_was_measured(tmp_path, monkeypatch):
