@@ -78,6 +78,8 @@ class CreditScoring(Savings):
                 "savings of the forest that are not 0.05 higher",
                 [Part.gap("forest less logistic regression", *gap)],
                 test="Corrected t over the splits",
+                limit="an interval above 0 is for it, one below 0.05, the least worth a claim, "
+                "against it",
                 missing=missing,
             ),
             *(

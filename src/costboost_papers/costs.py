@@ -21,7 +21,7 @@ def class_frequency(y: ArrayLike, rng: Seed = None) -> Floats:
     """Draw a random matrix in which mistaking a rare class for a frequent one is costly.
 
     Deciding i when the truth is j costs a number uniform in ``[0, 1000 P(i) / P(j)]``; right
-    decisions cost 0. It is the cost model of [1]_.
+    decisions cost 0. It is the cost model of Lozano and Abe (2008), after Domingos (1999).
 
     Examples
     --------
@@ -39,7 +39,7 @@ def class_frequency(y: ArrayLike, rng: Seed = None) -> Floats:
 def random_symmetric(k: int, low: float = 1.0, high: float = 10.0, rng: Seed = None) -> Floats:
     """Draw a symmetric matrix with entries uniform in ``[low, high]`` and diagonal 0.
 
-    It is the cost model of [1]_, where ``low=1`` and ``high=10``.
+    It is the cost model of Beijbom et al. (2014), where ``low=1`` and ``high=10``.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 A claim is a sentence of the paper. Its parts are the comparisons that it makes, each measured here
 with an interval: an effect on a scale where larger values speak for the claim. An interval of 90 %
-is two one-sided tests at 5 %.
+is two one-sided tests at 5 % (ranks: ± the critical difference at 5 %).
 
 - A part is *for* the claim if the whole interval lies above ``null``, where nothing is left of it.
 - It is *against* if the whole interval lies below ``least``, the smallest effect that would bear
@@ -14,12 +14,14 @@ hold** if at least half are against it, and else **cannot be told**. If somethin
 speaks of was not run, it cannot be told either.
 
 Where ``null`` and ``least`` come from stands beside every claim: from the paper's own words or
-numbers, or from one of a few limits that are the same for all papers. The same rule is put to the
+numbers, or from limits of ours, of which most are the same for all papers. Four papers were not at
+hand: their claims are in our words, without a quote (Nikolaou et al., Correa Bahnsen et al.,
+Höppner et al., Van der Schraelen et al.). The same rule is put to the
 numbers that a paper prints, where it prints what the claim needs. If these cannot pass it either,
 the paper has fewer data than its claim asks for, or the rule is too strict.
 
 The tests: Friedman and Nemenyi where many data sets have ranks, the sign test where sets are few,
-the corrected t-test over splits or samples of one set.
+the corrected t-test over splits of one set, the plain t-test over independent samples or sets.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from sklearn.frozen import FrozenEstimator
 
 from costboost import algorithms
 from costboost._typing import Floats, Ints
+from costboost_papers import grading
 from costboost_papers.grading import WORTH, Conclusion, Part, rank_parts, t_half, wins
 from costboost_papers.item import GROUP, Item, Mode, Task, aggregated, wide
 from costboost_papers.protocol import capped, data_file, holdout, quiet
@@ -187,6 +188,7 @@ class Ranks(Item):
                 f"a difference of more than {worth}",
                 [alike(*pair) for pair in combinations(SUPPORTED, 2)],
                 test=f"t over the data sets, room to a difference of {worth}",
+                limit=grading.SAME,
             ),
             claim(
                 "Once calibrated, AdaMEC, CGAda and AsymAda outperform the other variants "
@@ -195,6 +197,7 @@ class Ranks(Item):
                 rank_parts(calibrated.drop(columns="AdaBoost"), product(SUPPORTED, OTHERS)),
                 test="Friedman and Nemenyi over the data sets, calibrated variants, ranks by mean "
                 "cost",
+                limit="an interval above 0 is for it, one below 1 rank against it",
             ),
             claim(
                 "AdaMEC, CGAda and AsymAda need calibration for their best performance.",
@@ -203,6 +206,7 @@ class Ranks(Item):
                 "The score of a calibrated variant is fitted on half of the rows. The test counts "
                 "sets, not by how much their costs differ: means may be lower all the same.",
                 test="Sign test over the data sets, calibrated below plain",
+                limit=grading.MOST,
             ),
         ]
 

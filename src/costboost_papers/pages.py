@@ -357,8 +357,9 @@ def _paper_page(judged: _Judged) -> str:
         f"`costboost reproduce {paper.name}` runs every item and goes on where it was stopped; add "
         "`--quick` for a short run, `--datasets`, `--algorithms`, `--splits`, `--rounds`, "
         "`--estimator` and `--seed` for a part or a variation of it, `--format latex` for the "
-        "finished table. Figures in brackets or in columns named *paper* are the printed ones; † "
-        "marks what a corrected t-test at 5 % does not tell from the best.",
+        "finished table. Figures in brackets or in rows or columns named *paper* are the printed "
+        "ones; † marks what a corrected t-test at 5 % has not told from the best of the methods "
+        "that it compares, the paper's if nothing else is said.",
     ]
     tau = [value for result in results for value in result.taus["tau"]]
     if judged.overall or len(tau) > 1:
@@ -434,7 +435,7 @@ def _index_page(index: Sequence[_Judged]) -> str:
         "everything. A run that was stopped continues where it was. In a checkout it starts from "
         "the rows in `docs/papers/rows` and does what is missing; `--fresh` does all of it again, "
         "and `--pages` adds new rows to the old and writes these pages.",
-        "The main claim of each paper, with one figure: [Papers at a glance](../reproduced.md). "
+        "The main claim of each paper and its verdict: [Papers at a glance](../reproduced.md). "
         "All claims with all figures are below.",
         "\n".join(
             f"- [{one.paper.name}]({one.paper.name}.md): {one.paper.citation}" for one in index

@@ -62,7 +62,7 @@ def checksum(dataset: str) -> str:
 
 @cache
 def versions() -> str:
-    """What ran: ``"costboost 0.5.0; python 3.11.9; numpy 2.3.1; ..."``."""
+    """What ran: ``"costboost 0.2.0; python 3.11.9; numpy 2.3.1; ..."``."""
     libraries = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas")
     found = {"costboost": costboost.__version__, "python": platform.python_version()}
     found |= {name: version(name) for name in libraries}
