@@ -341,7 +341,7 @@ def index() -> str:
 
 
 def glance() -> str:
-    """The reproduced papers in ten seconds: main claim, verdict, one figure."""
+    """The reproduced papers in ten seconds: main claim and verdict."""
     lines = [
         NOTE,
         "",
@@ -363,7 +363,7 @@ def glance() -> str:
         )
         counts = verdicts(paper)
         told = ", ".join(_counted(counts[word], word) for word in WORDS if counts[word])
-        source = OUTSIDE.get(paper) or papers()[paper][0]._recipe.source
+        source = NAMES.get(paper) or papers()[paper][0]._recipe.source
         rows.append([f"[{source}](papers/{paper}.md)", claim, f"**{verdict}**", parts, told])
     lines += [
         *table(["paper", "main claim", "here", "its parts", "of all claims"], rows),
@@ -387,8 +387,9 @@ MAIN = {
     "hoppner2022": "csboost saves more",
     "vanderschraelen2025": "Under a capacity",
 }
-# Papers whose algorithms are not in the library.
-OUTSIDE = {
+# Names of papers whose algorithms are not in the library, or are named by another paper.
+NAMES = {
+    "masnadi2007": "Masnadi-Shirazi & Vasconcelos 2007",
     "bahnsen2015": "Correa Bahnsen et al. 2015",
     "hoppner2022": "Höppner et al. 2022",
     "vanderschraelen2025": "Van der Schraelen et al. 2025",

@@ -126,15 +126,15 @@ def cheapest_constant(costs: Costs, y: AnyArray, n: int) -> AnyArray:
 # --- verdicts ------------------------------------------------------------------------------------
 
 _WHY_NOT_ONE = (
-    "Likely because p-norm weights are zero where H is zero, so rows that no rule claims drop out, "
-    "while p = 1 averages samples; the sampled form does both."
+    "Likely: the weight of a pair (x, class) is zero where H is zero, so pairs that no rule claims "
+    "drop out; p = 1 averages samples instead."
 )
 _SHARE = "Sign test over the 8 sets: share of sets"
 _SETS = f"{_SHARE} on which it costs less"
 
 
 def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
-    """The claims of the abstract and of section 5, for which both tables are needed."""
+    """The claims of sections 1 and 5, for which both tables are needed."""
     if not {"table1", "table2"} <= set(summaries):
         return []
     both = pd.concat([summaries["table1"], summaries["table2"]])
@@ -156,6 +156,10 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
     norms = costs[list(NORMS[1:])].dropna().to_numpy(dtype=float)
     slopes = [np.polyfit((2, 3, 4, 5), np.log(np.maximum(row, 1e-9)), 1)[0] for row in norms]
     falls = [float(slope < -1e-9) + 0.5 * float(abs(slope) <= 1e-9) for slope in slopes]
+    cheaper = wins(costs["p=1"], costs["p=2"])
+    sampled = costs.reindex(columns=SAMPLED).dropna().index
+    left_out = ", ".join(name for name in costs.index if name not in sampled)
+    with_samples = f"{test} (not with samples: {left_out})" if left_out else test
     of_one = ("p=1 not below AdaBoost.M2", wins(costs["p=1"], costs[RIVALS[0]]))
     return [
         claim(
@@ -172,14 +176,13 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             said="“does not out-perform AdaBoost with cost-sensitive weight initialization” "
             "(section 1), “does not consistently outperform AdaBoost” (section 5)",
             test=test.replace("costs less", "does not cost less"),
-            limit="to outperform consistently would be three quarters of the sets: an interval "
-            "below that is for the claim, one above half against it",
+            limit="an interval above a quarter of the sets is for it, one below half against it "
+            "(to outperform consistently would be three quarters)",
         ),
         claim(
             "Higher norms (p = 2 to 5) strictly out-perform AdaBoost.M2, AdaCost and CSB2.",
             "a rival that costs less on most sets",
             below_parts(costs, product(NORMS[1:], RIVALS)),
-            _WHY_NOT_ONE,
             said="“the variants with higher order p-norm loss functions, including squared loss, "
             "strictly out-perform all three of the comparison methods” (section 1)",
         ),
@@ -196,15 +199,15 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
             "The same higher norms with a cost-proportionate sample each round.",
             "a rival that costs less on most sets",
             below_parts(costs, product(SAMPLED, RIVALS)),
-            test=test,
+            test=with_samples,
             own=False,
         ),
         Conclusion(
             "p = 2 costs less than p = 1.",
             "p = 1 costs less on most sets",
             below_parts(costs, [("p=2", "p=1"), ("p=2 sampled", "p=1")]),
-            _WHY_NOT_ONE,
-            test=test,
+            _WHY_NOT_ONE if 2 * sum(cheaper) > len(cheaper) else "",
+            test=with_samples,
             own=False,
         ),
     ]
@@ -226,24 +229,27 @@ class Table1(Item):
     estimators = MappingProxyType({"c45": "C4.5", "tree": "16 leaves", "grown": "grown"})
     columns = (*RIVALS, "p=1", "p=2")
     notes = (
-        "The paper names no number of rounds, splits or share of test rows; here 30 rounds, all "
-        "rows of each set and 20 stratified splits (letter 10) with a third of the rows for the "
-        "test, each split with a matrix of its own: about two hours of one core, most of them for "
-        "C4.5. "
-        "The weak learner is C4.5 over the pairs (x, class), as in the paper (letter: 3 splits), "
-        "and beside it a LightGBM tree per class of 16 leaves or grown to the end; categories and "
-        "missing values are left to the tree, except for *A*, whose tree sees indicator columns. "
-        "p = 1 draws a cost-proportionate sample each round, else it "
-        "repeats one rule; p ≥ 2 is as printed, and *sampled* draws a sample each round as p = 1 "
-        "does. *constant* is the cheapest single decision for all rows. For flare the label is the "
-        "number of C-class flares (0 to 5, 6 and more): with the six Zurich classes no decisions "
-        "can cost as much as the paper's AdaBoost. "
-        "All numbers of both tables are readable, and the columns that the tables share agree. But "
-        "with the stated model a mean cost is at most 1000 Σ_j max_{i≠j} P(i): 1,900 for thyroid, "
-        "so AdaBoost's and AdaCost's 310K and CSB2's 5,778 cannot come from this data and this "
-        "model; 3,160 for anneal and 6,000 for flare, which AdaBoost's 3,086 and 6,030 reach as if "
-        "every entry were at its maximum. On letter every printed cost is above 500, which is what "
-        "decisions that are always wrong cost on average. Compare orders, not sizes."
+        "The text at hand names no number of rounds, splits or share of test rows; it refers to "
+        "the KDD paper, which we did not have. Here 30 rounds, all rows of each set and 20 "
+        "stratified splits with a third of the rows for the test, each split with a matrix of its "
+        "own: about an hour and a half of one core, most of it for C4.5. letter has 10 splits with "
+        "LightGBM and 3 with C4.5, where the sampled forms were not run. "
+        "The weak learner is C4.5 over the pairs (x, class), as in the paper, and beside it a "
+        "LightGBM tree per class of 16 leaves or grown to the end; categories and missing values "
+        "are left to the tree, except for *A*, whose tree sees indicator columns. p = 1 draws a "
+        "cost-proportionate sample each round, else it repeats one rule; p ≥ 2 is as printed, and "
+        "*sampled* draws a sample each round as p = 1 does. *PA*: the weights of section 3.3.3; "
+        "*A*: the abstract form, one multi-class tree. *constant* is the cheapest single decision "
+        "for all rows. † compares the printed methods. For flare the label is the number of "
+        "C-class flares (0 to 5, 6 and more), which allows costs nearer to the paper's than the "
+        "six Zurich classes (at most 1,661). All numbers of both tables are readable, and the "
+        "columns that the tables share agree. But with the cost model as we read it (Domingos "
+        "1999), a mean cost is at most 1000 Σ_j max_{i≠j} P(i): 1,900 for thyroid, so AdaBoost's "
+        "and AdaCost's 310K and CSB2's 5,778 cannot come from this data and this model; 3,160 for "
+        "anneal, which AdaBoost's 3,086 nearly reaches; 5,160 for flare with our label (6,000 "
+        "with the eight counts kept apart), which its 6,030 exceeds. On letter every printed cost "
+        "is above 500, which is what decisions that are always wrong cost on average. Compare "
+        "orders, not sizes."
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
@@ -292,8 +298,9 @@ class Table1(Item):
                 "The methods cost less than one decision for all rows.",
                 "the constant decision costs less on most sets",
                 below_parts(costs.dropna(subset=CONSTANT), [(name, CONSTANT) for name in names]),
-                "Under class-frequency costs deciding for the rarest class is nearly free whatever "
-                "the truth: about 500 · (k − 1) · min P(i) on average.",
+                "Where one class is very rare (flare, anneal, thyroid), deciding for it costs "
+                "little whatever the truth: about 500 · (k − 1) · min P(i) on average. Where "
+                "classes are even, no single decision is cheap.",
                 test=_SETS,
                 own=False,
             )
