@@ -38,8 +38,8 @@ BASES = (
     "MCBoostClassifier, 4 classes", "lightgbm, columns for costs", "LpCSB, adjusted, 3 classes",
     "RareBoostClassifier", "uncertain costs", "SAMMEC2, classifier", "LpCSB, direct, 3 classes",
 )  # fmt: skip
-# Seconds of processor time that a load may take, as docs/files.md promises, and seldom takes.
-PROMISED, USUAL = 5.0, 1.0
+# Seconds of processor time; a load that takes longer should have been refused before.
+SLOW = 1.0
 NUMBERS = (-1, -2, 0, 1, 2, 3, 5, 7, -100, 99, 10**6, 2**30, 2**31 - 1, -(2**31), np.nan)
 VALUES = (None, True, False, 0.5, 10**40, 1e-320, np.inf, "", "x", "__class__", [], {}, [[]])
 TYPES = ("<f8", "<f4", "<i8", "<i4", "|b1", "<U3", "|O", "<V8", "f8,f8")
@@ -283,9 +283,7 @@ def outcome(path, X, right, is_accident):
         said = "the same model" if is_same else ask(model, X)
         if is_accident and not is_same:
             said = f"WRONG MODEL after an accident ({said})"
-    if seconds > PROMISED:
-        return f"SLOW {seconds:.1f} s, {said}"
-    return said if seconds <= USUAL else f"late, {seconds:.1f} s: {said}"
+    return said if seconds <= SLOW else f"SLOW {seconds:.1f} s, {said}"
 
 
 def worker(first, last):

@@ -21,7 +21,6 @@ WORDS = {
     "the": "the same model",
     "another": "another sound model",
     "unusable": "a model that refuses to answer",
-    "late,": "any of these after more than a second (5 are promised)",
 }
 
 
