@@ -34,7 +34,8 @@ PARTS = {
     "stated time; a seed repeats on columns of few values (`tests/trust/clusters.py`).",
     "load": "Fits and predictions do not grow; threads, forks and spawned processes answer the "
     "same (`tests/trust/load.py`).",
-    "files": "Damaged and hostile model files are refused, or are a model; no crash, no hang "
+    "files": "Damaged and hostile model files are refused, or are a model; no crash, no hang. A "
+    "load of more than one second of a processor counts as a violation, although five are promised "
     "(`tests/files/mutations.py`).",
     "security": "Expressions run no code, nothing uses the network, the wheel has the same bytes "
     "twice (`tests/trust/security.py`).",
