@@ -32,7 +32,7 @@ from costboost_papers.run import TASK, Store
 
 SEED, ROWS = 0, 300
 EQUAL = 1e-5  # results files have six digits
-FIELDS = ("file", "row", "difference", "kept")
+FIELDS = ("file", "row", "difference", "same", "kept")
 DOCS = Path(__file__).parents[1] / "docs" / "papers"
 # Of a row that is kept: where it stands, its name, the commit that measured it, and a function that
 # computes it again and tells the largest difference.
@@ -68,9 +68,12 @@ def of_papers() -> list[Kept]:
         wanted = kept.set_index("metric")["value"].to_dict()
         if list(found) != list(wanted):
             return np.inf
-        pairs = [(float(found[name]), wanted[name]) for name in wanted]
-        same = [(a, b) for a, b in pairs if not (a == b or (np.isnan(a) and np.isnan(b)))]
-        return max((abs(a - b) / max(abs(a), abs(b)) for a, b in same), default=0.0)
+        new, old = (
+            np.array([one[name] for name in wanted], dtype=float) for one in (found, wanted)
+        )
+        same = (new == old) | (np.isnan(new) & np.isnan(old))
+        size = np.maximum(np.abs(new), np.abs(old))
+        return float(np.max(np.abs(new - old)[~same] / size[~same], initial=0.0))
 
     return [
         (f"{item.paper} {item.name}, {', '.join(map(str, place[2:]))}", kept["commit"].iloc[0],
@@ -102,7 +105,9 @@ def computed(name: str, rows: int) -> Iterator[dict[str, Any]]:
     drawn = np.random.default_rng(SEED).permutation(len(all_of_them))[:rows]
     for i in track(sorted(drawn), f"{name}: {len(drawn)} of {len(all_of_them)} rows"):
         row, kept, differs = all_of_them[i]
-        yield {"file": name, "row": row, "difference": differs(), "kept": kept}
+        difference = differs()
+        same = "yes" if difference <= EQUAL else "no"  # NaN is not the same
+        yield {"file": name, "row": row, "difference": difference, "same": same, "kept": kept}
 
 
 def main(parts: Sequence[str] = ("held_out_cost", "fair", "papers")) -> None:
@@ -118,7 +123,7 @@ def main(parts: Sequence[str] = ("held_out_cost", "fair", "papers")) -> None:
         others = [row for row in read("again") if row["file"] != name]
         path.unlink(missing_ok=True)
         append_rows(path, [*others, *({**row, **source} for row in found)], [*FIELDS, *source])
-        other = [row for row in found if not row["difference"] <= EQUAL]
+        other = [row for row in found if row["same"] == "no"]
         print(f"{name}: {len(found)} rows computed again, {len(found) - len(other)} as kept")
         for row in other:
             print(f"  {row['row']}: differs by {row['difference']:.2g} from {row['kept']}")

@@ -313,5 +313,14 @@ def test_tasks_computed_again_tell_what_differs(monkeypatch):
     item = registry.find("beijbom2014", "figure3")
     monkeypatch.setattr(again.registry, "items", lambda: [item])
     assert max(differs() for *_, differs in again.known("papers")) <= again.EQUAL
+    found = item.run
+    for k, lost in ((0, np.inf), (-1, np.inf), (0, np.nan), (-1, np.nan)):
+
+        def run(task, mode, k=k, lost=lost):
+            metrics = {name: 1.1 * value + 0.1 for name, value in found(task, mode).items()}
+            return {**metrics, list(metrics)[k]: lost}
+
+        monkeypatch.setattr(item, "run", run)
+        assert not any(differs() <= again.EQUAL for *_, differs in again.known("papers"))
     monkeypatch.setattr(item, "run", lambda task, mode: {"of another name": 0.0})
     assert {differs() for *_, differs in again.known("papers")} == {np.inf}
