@@ -317,7 +317,7 @@ def test_tasks_computed_again_tell_what_differs(monkeypatch):
     for k, lost in ((0, np.inf), (-1, np.inf), (0, np.nan), (-1, np.nan)):
 
         def run(task, mode, k=k, lost=lost):
-            metrics = {name: 1.1 * value + 0.1 for name, value in found(task, mode).items()}
+            metrics = {name: value * (1 + 1e-9) for name, value in found(task, mode).items()}
             return {**metrics, list(metrics)[k]: lost}
 
         monkeypatch.setattr(item, "run", run)
