@@ -41,10 +41,14 @@ class Run:
     data: str = ""  # checksums of the benchmark files
 
 
-def describe_run(item: Item, owner: Item, rows: pd.DataFrame, mode: Mode) -> Run:
-    """The record of a run, from the raw rows of the item that owns them."""
+def describe_run(
+    item: Item, owner: Item, rows: pd.DataFrame, mode: Mode, earlier: Run | None = None
+) -> Run:
+    """Return the record of a run, from the raw rows of the item that owns them."""
     tasks = rows.drop_duplicates(["dataset", "algorithm", "setting", "split"])
-    sums = {name: checksum(name) for name in tasks["dataset"].unique()}
+    # Rows are kept where the data are not: then the checksums of the earlier record stay.
+    recorded = dict(entry.split(":") for entry in earlier.data.split()) if earlier else {}
+    sums = {name: checksum(name) or recorded.get(name) for name in tasks["dataset"].unique()}
     return Run(
         paper=item.paper,
         item=item.name,
@@ -183,7 +187,7 @@ def _result(
     if source is item:
         store.keep(plan)
     rows = store.settled(plan, over_sets=source.over_sets)
-    run = describe_run(item, source, rows, mode)
+    run = describe_run(item, source, rows, mode, runs.get((item.paper, item.name)))
     if run.tasks:
         write_summary(docs / "summaries", item, _joined(summarise(item, rows), summary))
         summary = read_summary(docs / "summaries", item)
