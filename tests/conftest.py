@@ -16,14 +16,18 @@ from helpers import slow
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the marker of the fast lane."""
+    """Declare the markers."""
     config.addinivalue_line("markers", "slow: left out by `make test-fast` (tests/helpers/slow.py)")
+    config.addinivalue_line("markers", "data: needs the benchmark files (fixture data_dir)")
     config.addinivalue_line("markers", "trust: run by `make trust` only (tests/helpers/slow.py)")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow tests."""
+    """Mark the slow tests, and those that need the benchmark files."""
     slow.mark(items)
+    for item in items:
+        if "data_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
 
 
 @pytest.fixture(scope="session")

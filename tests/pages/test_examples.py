@@ -18,22 +18,18 @@ FENCED = re.compile(r"^ *```(\S*)[^\n]*\n(.*?)^ *```$", flags=re.DOTALL | re.MUL
 COMPARED = ("docs/cli.md", "docs/gallery/")
 
 
-def has_files():
-    from costboost.datasets import available
+def cases():
+    for example in GALLERY["examples"]():
+        marks = [CLUSTER[example.name]] if example.name in CLUSTER else []
+        if example.needs_files:
+            marks.append(pytest.mark.data)
+        yield pytest.param(example, marks=marks, id=example.name)
 
-    try:
-        return {"bankmarketing", "kddcup99"} <= set(available())
-    except FileNotFoundError:
-        return False
 
-
-@pytest.mark.parametrize(
-    "example",
-    [pytest.param(e, marks=CLUSTER.get(e.name, ()), id=e.name) for e in GALLERY["examples"]()],
-)
-def test_example(example, tmp_path, monkeypatch, capsys):
-    if example.needs_files and not has_files():
-        pytest.skip("the benchmark files are not here; see costboost.datasets.load")
+@pytest.mark.parametrize("example", list(cases()))
+def test_example(example, request, tmp_path, monkeypatch, capsys):
+    if example.needs_files:
+        request.getfixturevalue("data_dir")
     if example.warns:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
