@@ -116,7 +116,7 @@ bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, bes
 
 clean: ## Remove environments, caches and builds
 	rm -rf $(VENV) $(BENCH_VENV) $(LOWER_VENV) $(RIVALS_VENV) $(USER_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks papers -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian splits ensurepip off into python3-venv; where it is missing, the system's pip installs pip.
 define make_venv
@@ -131,19 +131,19 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[data,report]'
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml constraints.txt
+$(VENV)/.installed-dev: pyproject.toml constraints.txt papers/pyproject.toml
 	$(call make_venv,$(VENV))
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]' --editable ./papers
 	@touch $@ $(VENV)/.installed
 
 $(BENCH_VENV)/.installed: pyproject.toml
 	$(call make_venv,$(BENCH_VENV))
-	$(BENCH_VENV)/bin/python -m pip install --quiet --editable '.[bench]'
+	$(BENCH_VENV)/bin/python -m pip install --quiet --editable '.[bench]' --editable ./papers
 	@touch $@
 
 $(RIVALS_VENV)/.installed: pyproject.toml
 	$(call make_venv,$(RIVALS_VENV))
-	$(RIVALS_VENV)/bin/python -m pip install --quiet --editable '.[rivals]'
+	$(RIVALS_VENV)/bin/python -m pip install --quiet --editable '.[rivals]' --editable ./papers
 	@touch $@
 
 $(USER_VENV)/.installed: pyproject.toml

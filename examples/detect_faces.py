@@ -2,7 +2,7 @@
 
     python examples/detect_faces.py faces.png cbcl_faces.npz
 
-Needs the extra ``experiments``. The second argument is a
+Needs the project ``papers``. The second argument is a
 file of face windows with the parts train and test, such as the MIT CBCL set (see
 `costboost_papers.vision.face_windows`); training on its 2,429 faces takes four minutes. Without it
 the 100 faces of scikit-image are used, which make a poor detector. The two portraits and the

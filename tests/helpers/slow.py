@@ -30,23 +30,17 @@ SLOW = frozenset(
         "serve/test_openapi.py",
         "serve/test_workers.py::test_reload_and_drain_lose_nothing",
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
-        "papers/test_tasks.py",
-        "papers/test_masnadi2007_faces.py",
-        "papers/test_runs.py::test_order_and_processes_do_not_matter",
         "gbm/test_dask.py",
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
         "gbm/test_parquet.py",
         "test_comparison.py::test_five_outsiders_on_a_file_in_under_ten_lines",
         "trust/test_parts.py",
-        "papers/test_loss_properties.py::test_docs_table_is_up_to_date",
         "pages/test_examples.py",
         "pages/test_generated.py::test_pages_of_papers_follow_from_the_kept_rows",
         "pages/test_site.py::test_every_page",
         "pages/test_site.py::test_page_of_the_classifier",
         "plots/test_plots.py::test_matplotlib_is_imported_for_drawing_only",
         "reference/test_reference.py::test_cs_adaboost_with_equal_costs_is_adaboost",
-        "papers/test_haar_stump.py",
-        "papers/test_vision.py",
     }
 )
 # Files, functions or single cases that only `make trust` runs.

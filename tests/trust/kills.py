@@ -60,27 +60,12 @@ def tune(folder, checkpoint):
     return json.dumps({**json.loads(found), "study": None})
 
 
-def reproduce(folder, checkpoint):
-    """The toy paper, as `costboost reproduce` runs its items."""
-    from costboost_papers.item import Options
-    from costboost_papers.run import Store, run_item
-    from helpers.toy_paper import TOY
-
-    os.environ["TOY_SLEEP"] = "0.01"
-    namespace = {"__name__": "toy_paper"}
-    exec(TOY, namespace)
-    item, results = namespace["Toy"](), checkpoint or folder / "whole.results"
-    run_item(item, Options(), results, n_jobs=1)
-    return Store(results, item, Options()).rows().drop(columns="seconds").to_csv()
-
-
 SCENARIOS = {
     "compare": compare,
     "tune": tune,
-    "reproduce": reproduce,
 }
-# Files that stay when all is done: the trials of a search, the results of a paper.
-STAY = {"tune": {"checkpoint"}, "reproduce": {"checkpoint"}}
+# Files that stay when all is done: the trials of a search.
+STAY = {"tune": {"checkpoint"}}
 
 
 def scene(folder):

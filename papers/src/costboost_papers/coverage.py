@@ -74,7 +74,7 @@ ROWS = [
     *_rows(
         "beijbom2014",
         ("section 3", "guess-aversion, γ–φ losses, c-calibration", "whole",
-         "tests/papers/test_loss_properties.py"),
+         "papers/tests/test_loss_properties.py"),
         ("section 4", "MCBoost and its losses", "whole", "tests/reference"),
         ("figures 1 and 2", "supports of three classes; binary losses", "reduced",
          "docs/losses.md", "the properties are in words; not drawn"),

@@ -34,12 +34,15 @@ from costboost_papers.protocol import data_file
 
 
 def source_commit(folder: str | os.PathLike[str] | None = None) -> str:
-    """The last commit that changed the source, with ``-dirty`` if the source differs from it."""
+    """Return the last commit of the source, with ``-dirty`` if the source differs from it."""
     # Commits and edits elsewhere do not count: writing results, which are tracked too, leaves the
     # answer as it was.
-    source = Path(costboost.__file__).parents[1] if folder is None else Path(folder)
-    commit = _git(source, "log", "-1", "--format=%h", "--abbrev=10", "--", ".")
-    dirty = commit and _git(source, "status", "--porcelain", "--", ".")
+    sources = [Path(costboost.__file__).parent, Path(__file__).parent]
+    if folder is not None:
+        sources = [Path(folder)]
+    paths = [str(source.resolve()) for source in sources]
+    commit = _git(sources[0], "log", "-1", "--format=%h", "--abbrev=10", "--", *paths)
+    dirty = commit and _git(sources[0], "status", "--porcelain", "--", *paths)
     return f"{commit}-dirty" if dirty else commit
 
 

@@ -16,7 +16,7 @@ from costboost_papers import run
 from costboost_papers.item import Options
 from costboost_papers.pages import markdown_table, read_summary, write_pages
 from costboost_papers.run import COLUMNS, Store, failures_path, run_item, source_commit
-from helpers.toy_paper import install
+from toy import install
 
 FULL, QUICK = Options(), Options("quick")
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from costboost.cli import app
 from costboost.datasets import files
 from costboost_papers import command as papers
-from helpers.toy_paper import install
+from toy import install
 
 
 @pytest.fixture

@@ -1,0 +1,24 @@
+"""Shared by the tests of the papers: one thread for numerics, the folder of benchmark files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+# Before numpy, LightGBM or numba are imported: the fits here are too small to share out.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of the benchmark files; tests that need it are skipped where there is none."""
+    from costboost.datasets import files
+
+    try:
+        return files._folder(None)
+    except FileNotFoundError:
+        pytest.skip(f"needs the benchmark files: set {files.ENVIRONMENT_VARIABLE} to their folder")
