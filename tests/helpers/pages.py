@@ -7,12 +7,23 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["BLOCK", "PAGES", "PREPARED", "ROOT", "Block", "run_blocks", "same_output"]
+__all__ = [
+    "BLOCK",
+    "PAGES",
+    "PREPARED",
+    "RECIPES",
+    "ROOT",
+    "Block",
+    "run_blocks",
+    "same_output",
+    "sections",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 # A block of Python, and the text block right after it, which is what it prints.
@@ -24,6 +35,10 @@ PAGES = sorted(
     for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
     if BLOCK.search(path.read_text("utf-8"))
 )
+# Its sections stand alone: each has names of its own, and may need a library that is not here.
+RECIPES = "docs/recipes.md"
+_SECTION = re.compile(r"^## (.*?)\n(.*?)(?=^## |\Z)", flags=re.DOTALL | re.MULTILINE)
+_NEEDS = re.compile(r"^<!-- needs (.*) -->$", flags=re.MULTILINE)
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
@@ -53,15 +68,37 @@ def _close(shown: str, printed: str) -> bool:
     return abs(a - b) <= 1.001 * max(0.01 * abs(b), 10.0**-decimals)
 
 
-def run_blocks(page: str, folder: Path) -> Iterator[Block]:
-    """Run the blocks of a page in their order; they share their names, and write into a folder."""
+def sections(page: str) -> dict[str, list[str]]:
+    """Find the sections of a page that have Python, and the libraries that each says it needs."""
+    text = (ROOT / page).read_text("utf-8")
+    return {
+        title: " ".join(_NEEDS.findall(body)).split()
+        for title, body in _SECTION.findall(text)
+        if BLOCK.search(body)
+    }
+
+
+def run_blocks(page: str, folder: Path, section: str | None = None) -> Iterator[Block]:
+    """Run the blocks of a page in their order; they share their names, and write into a folder.
+
+    With a section, only its blocks run. Of the recipes, sections that need a library that is not
+    installed are left out.
+    """
     text = (ROOT / page).read_text("utf-8")
     names: dict[str, object] = {"__name__": "page"}
     here = Path.cwd()
     os.chdir(folder)
+    left_out = []
+    for match in _SECTION.finditer(text):
+        needed = " ".join(_NEEDS.findall(match[2])).split()
+        is_missing = any(find_spec(library) is None for library in needed)
+        if is_missing or section not in (None, match[1]):
+            left_out.append(range(*match.span()))
     try:
         PREPARED.get(page, lambda: None)()
         for match in BLOCK.finditer(text):
+            if any(match.start() in span for span in left_out):
+                continue
             line = text.count("\n", 0, match.start(1))
             out = io.StringIO()
             with contextlib.redirect_stdout(out):

@@ -7,7 +7,16 @@ import warnings
 
 import pytest
 
-from helpers.pages import BLOCK, PAGES, PREPARED, ROOT, run_blocks, same_output
+from helpers.pages import (
+    BLOCK,
+    PAGES,
+    PREPARED,
+    RECIPES,
+    ROOT,
+    run_blocks,
+    same_output,
+    sections,
+)
 
 NOTEBOOK = runpy.run_path(str(ROOT / "docs" / "_pages" / "notebook.py"))
 GALLERY = runpy.run_path(str(ROOT / "docs" / "_pages" / "gallery.py"))
@@ -57,13 +66,27 @@ def test_notebook():
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=CLUSTER.get(page, ())) for page in PAGES]
+    "page",
+    [pytest.param(page, marks=CLUSTER.get(page, ())) for page in PAGES if page != RECIPES],
 )
 def test_page_prints_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     remedy = "python docs/build.py outputs writes the outputs anew"
     for block in run_blocks(page, tmp_path):
         assert same_output(block.shown, block.printed), (block.line, block.printed, remedy)
+
+
+@pytest.mark.parametrize("section", sections(RECIPES))
+def test_recipe(section, tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    with warnings.catch_warnings():
+        needed = sections(RECIPES)[section]
+        if needed:
+            warnings.simplefilter("ignore")  # of the other library
+        for library in needed:
+            pytest.importorskip(library)
+        for block in run_blocks(RECIPES, tmp_path, section):
+            assert same_output(block.shown, block.printed), (block.line, block.printed)
 
 
 def test_no_output_is_shown_that_nothing_compares():
