@@ -148,7 +148,7 @@ $(RIVALS_VENV)/.installed: pyproject.toml
 
 $(USER_VENV)/.installed: pyproject.toml
 	$(call make_venv,$(USER_VENV))
-	$(USER_VENV)/bin/python -m pip install --quiet '.[all,mlflow]'
+	$(USER_VENV)/bin/python -m pip install --quiet '.[all]'
 	@touch $@
 
 $(LOWER_VENV)/.installed: pyproject.toml tests/trust/lower_bounds.py

@@ -85,7 +85,6 @@ SECTIONS = {
         Example("parquet_files"),
         Example("dask_cluster"),
         Example("onnx_model"),
-        Example("mlflow_model", warns="mlflow", prints=False),
         Example("skops_model"),
         Example("joblib_model"),
         Example("scoring_service"),

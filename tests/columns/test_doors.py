@@ -29,7 +29,6 @@ from costboost import (
     MinCostClassifier,
 )
 from costboost.cli import app
-from costboost.files.mlflow_model import Served
 from costboost.serve import Settings
 from costboost.serve.app import Application
 from costboost.serve.scoring import Service
@@ -144,7 +143,6 @@ def command(model, frame, folder):
 DOORS = {
     "command": command,
     "service": service,
-    "MLflow": lambda model, frame, folder: Served(model).predict(frame[frame.columns[::-1]]),
     "with the target": lambda model, frame, folder: model.predict(frame.assign(truth="good")),
     "without what is left out": lambda model, frame, folder: model.predict(
         frame[[column.name for column in model.columns_.used]]

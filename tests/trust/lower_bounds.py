@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # What users install; tools of developers need no lower bounds that are true.
 EXTRAS = (
-    "data", "gbm", "files", "onnx", "mlflow", "dask", "plots", "serve", "report",
+    "data", "gbm", "files", "onnx", "dask", "plots", "serve", "report",
     "tune", "catboost",
 )  # fmt: skip
 
