@@ -15,8 +15,6 @@ from statistics import linear_regression, mean, median, quantiles
 
 from results import DOCS, NOTE, ROOT, commits, filled, held_out, read, signed, table
 
-from costboost_papers import registry
-
 # Where the summary stands, and how these pages reach the page.
 SUMMARIES = {ROOT / "README.md": "docs/gain.md", DOCS / "index.md": "gain.md"}
 
@@ -39,7 +37,6 @@ METHODS = {
     PLAIN: "LightGBM, likeliest class",
 }
 ROWS = 1_000
-FOREST = "random forest + BMR"
 SMALL, LARGE = 1_000, 5_000  # training rows
 TIE = 0.003  # of the avoidable cost
 
@@ -277,7 +274,6 @@ def page() -> str:
         f"and {signed(wrong[2])}. Test sets of a few hundred rows are part of that spread. "
         f"{_made(rows, OURS)}.",
         "",
-        *outside(),
         "## What was not measured",
         "",
         "- Limits on decisions against a rule of thumb, on real data. [An example on synthetic "
@@ -287,48 +283,6 @@ def page() -> str:
         "- Your data.",
     ]
     return "\n".join(lines) + "\n"
-
-
-def outside() -> list[str]:
-    """Our figures beside those that papers publish of their own algorithms."""
-    means = {
-        (row["dataset"], row["algorithm"], row["metric"]): float(row["value"])
-        for paper in (
-            "bahnsen2015-creditscoring",
-            "hoppner2022-savings",
-            "vanderschraelen2025-telco",
-        )
-        for row in read(f"{DOCS}/papers/summaries/{paper}")
-        if row["statistic"] == "mean"
-    }
-    credit = {name: means["creditscoring1", name, "savings"] for name in ("LightGBM + BMR", FOREST)}
-    printed = registry.find("vanderschraelen2025", "telco").printed()
-    best = printed[printed["algorithm"].str.startswith("best")].set_index("metric")["value"]
-    gains = [
-        value > means[data, "xgboost", metric]
-        for (data, method, metric), value in means.items()
-        if method == "csboost" and metric == "savings"
-    ]
-    shares = ", ".join(
-        f"{100 * means['telco', OURS, share] / value:.0f}" for share, value in best.items()
-    )
-    return [
-        "## Beside figures that others published",
-        "",
-        "- Credit scoring, 112,915 rows ([Correa Bahnsen et al. 2015](papers/bahnsen2015.md)): "
-        f"savings of {_score(means['creditscoring1', 'CostBoost, fast', 'savings'])} with "
-        '`effort="fast"`; the highest published figure is 0.502, of a cost-sensitive tree. A plain '
-        f"LightGBM with the cheapest decision saves {_score(credit['LightGBM + BMR'])}, and our "
-        f"random forest {_score(credit[FOREST])} where the papers print 0.435: part of the gain is "
-        "the protocol.",
-        "- Whom to contact, if only a share can be ([Van der Schraelen et al. "
-        "2025](papers/vanderschraelen2025.md)): at 10, 20, 30, 40 and 50 % of the customers of "
-        f"Telco, {shares} % of the money that the best published ranker of each share finds.",
-        "- Minimising the expected cost itself ([csboost, Höppner et al. "
-        "2022](papers/hoppner2022.md)) saved more than probabilities and a threshold for each row "
-        f"on {sum(gains)} of {len(gains)} sets.",
-        "",
-    ]
 
 
 def pages() -> dict[Path, str]:

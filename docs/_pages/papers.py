@@ -347,7 +347,7 @@ def glance() -> str:
         "",
         "# Papers reproduced, at a glance",
         "",
-        "We ran tables and figures of nine papers again; [what is whole, reduced, replaced or "
+        "We ran tables and figures of six papers again; [what is whole, reduced, replaced or "
         "impossible](papers/README.md#all-items-of-the-papers). The table has the main claim of "
         "each, whether it held, and how many of its parts speak for it. *Cannot be told*: fewer "
         "than half of the parts speak for it or against it, mostly because the data lack the "
@@ -383,16 +383,10 @@ MAIN = {
     "beijbom2014": "perform significantly better",
     "cao2013": "lower cost than the other",
     "nikolaou2016": "outperform the other variants",
-    "bahnsen2015": "saves more than logistic regression",
-    "hoppner2022": "csboost saves more",
-    "vanderschraelen2025": "Under a capacity",
 }
 # Names of papers whose algorithms are not in the library, or are named by another paper.
 NAMES = {
     "masnadi2007": "Masnadi-Shirazi & Vasconcelos 2007",
-    "bahnsen2015": "Correa Bahnsen et al. 2015",
-    "hoppner2022": "Höppner et al. 2022",
-    "vanderschraelen2025": "Van der Schraelen et al. 2025",
 }
 
 

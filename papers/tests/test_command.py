@@ -151,4 +151,4 @@ def test_the_list_needs_nothing_but_the_library():
     )
     call = [sys.executable, "-c", code, "--list"]
     listed = subprocess.run(call, capture_output=True, text=True, check=True)
-    assert "vanderschraelen2025" in listed.stdout
+    assert "nikolaou2016" in listed.stdout

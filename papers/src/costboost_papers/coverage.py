@@ -108,27 +108,6 @@ ROWS = [
         ("experiments", "variants, plain and calibrated, on 18 sets with 21 cost ratios", "reduced",
          "ranks", "eleven of fifteen variants; 4 splits; at most 500 rows for training"),
     ),
-    *_rows(
-        "bahnsen2015",
-        ("creditscoring1", "savings of learners with Bayes minimum risk", "reduced",
-         "creditscoring", "training rows as they are; no sampling of them"),
-        ("creditscoring1", "cost-sensitive trees and their ensembles", "impossible",
-         "creditscoring", "the algorithms are not in this library; their figures are quoted"),
-    ),
-    *_rows(
-        "hoppner2022",
-        ("card fraud", "savings of xgboost and csboost", "replaced", "savings",
-         "1,409 of 284,807 rows are at hand; three other sets with costs of rows beside them"),
-        ("card fraud", "savings of logit and cslogit", "impossible", "savings",
-         "cslogit is not in this library; its figure is quoted"),
-    ),
-    *_rows(
-        "vanderschraelen2025",
-        ("Telco", "money found under a capacity", "reduced", "telco",
-         "two of the paper's lines are at hand; its rankers are not run"),
-        ("German credit", "value found under a capacity", "replaced", "german",
-         "the printed figures are not at hand"),
-    ),
 ]  # fmt: skip
 
 

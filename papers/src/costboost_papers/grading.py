@@ -14,9 +14,8 @@ hold** if at least half are against it, and else **cannot be told**. If somethin
 speaks of was not run, it cannot be told either.
 
 Where ``null`` and ``least`` come from stands beside every claim: from the paper's own words or
-numbers, or from limits of ours, of which most are the same for all papers. Four papers were not at
-hand: their claims are in our words, without a quote (Nikolaou et al., Correa Bahnsen et al.,
-Höppner et al., Van der Schraelen et al.). The same rule is put to the
+numbers, or from limits of ours, of which most are the same for all papers. The text of Nikolaou et
+al. was not at hand: its claims are in our words, without a quote. The same rule is put to the
 numbers that a paper prints, where it prints what the claim needs. If these cannot pass it either,
 the paper has fewer data than its claim asks for, or the rule is too strict.
 

@@ -102,34 +102,6 @@ PAPERS = (
         "CGAda and AsymAda (0.079 both); without calibration it is 0.150. CGAda and AsymAda "
         "need it less (0.084 and 0.083 without). Calibrated CSAda and CSB2 are close (0.082).",
     ),
-    Paper(
-        "bahnsen2015",
-        "A. Correa Bahnsen, D. Aouada and B. Ottersten, “Example-dependent cost-sensitive decision "
-        "trees”, Expert Systems with Applications 42, 2015, and “Ensemble of "
-        "example-dependent cost-sensitive decision trees”, 2015.",
-        'On creditscoring1 `CostBoostClassifier`, with `effort="fast"` too, and a plain LightGBM '
-        "with the decision of least expected cost save 0.52; the highest published figure is "
-        "0.502. Part of that is the protocol: our random forest with the same rule saves 0.48, "
-        "where the papers print 0.435. Good probabilities and the costs of the row decide.",
-    ),
-    Paper(
-        "hoppner2022",
-        "S. Höppner, B. Baesens, W. Verbeke and T. Verdonck, “Instance-dependent cost-sensitive "
-        "learning for detecting transfer fraud”, European Journal of Operational Research 297, "
-        "2022, 291–300.",
-        "Learn probabilities and decide by the costs of the row: on the four sets that we hold, "
-        "minimising the expected cost itself saves less than xgboost with a threshold for each "
-        "row in the mean, by up to 0.19 and most where rows are few; the difference is told from 0 "
-        "on one set only.",
-    ),
-    Paper(
-        "vanderschraelen2025",
-        "Van der Schraelen et al., “Cost-sensitive learning under constrained resources”, 2025.",
-        "If only a share of the rows can be acted on, rank by expected costs "
-        "(`predict_cost`, or `decide(..., capacity=...)`), not by probability, where rows are "
-        "worth different sums: 10 % more money among the first tenth of Telco. A plain regression "
-        "of the value does as well there.",
-    ),
 )
 
 
