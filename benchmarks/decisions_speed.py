@@ -1,7 +1,6 @@
-"""Decisions under limits on a million rows, and how often the promises of the library fail.
+"""Decisions under limits on a million rows.
 
-    python benchmarks/decisions_speed.py                      # both parts
-    python benchmarks/decisions_speed.py decisions_promises   # 2,000 simulations of each promise
+    python benchmarks/decisions_speed.py
 
 Speed: one limit under 2 s, two under 30 s, on an otherwise idle machine.
 """
@@ -11,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from harness import Bench, median_seconds, run_parts
+from harness import Bench, median_seconds
 
-from costboost.decisions import allocate, capacity_prices, cost_guarantee
-from costboost.monitor import Monitor, snapshot
+from costboost.decisions import allocate, capacity_prices
 
 SEED = 0
 ROWS = 1_000_000
-SIMULATIONS = 2_000
 
 
 def payments(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -61,47 +58,5 @@ def speed() -> None:
     bench.finish("decisions_speed", SEED)
 
 
-def promises() -> None:
-    """Share of simulations in which a promise failed, against what was promised."""
-    bench = Bench(f"promises over {SIMULATIONS} simulations: share of failures")
-    draws: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], float]] = {
-        "2 % cost 100": (lambda rng: 100.0 * (rng.random(500) < 0.02), 2.0),
-        "40 % cost 100": (lambda rng: 100.0 * (rng.random(500) < 0.4), 40.0),
-        "beta, mean 5 of 100": (lambda rng: 100.0 * rng.beta(0.3, 5.7, 500), 5.0),
-    }
-    for delta in (0.05, 0.2):
-        for name, (draw, mean) in draws.items():
-            rng = np.random.default_rng(SEED)
-            answers = [
-                cost_guarantee(draw(rng), 50.0, delta, largest=100.0) for _ in range(SIMULATIONS)
-            ]
-            bounds = np.array([one.upper_bound for one in answers])
-            failed = float((bounds < mean).mean())
-            what = f"cost_guarantee, 500 rows, {name}: mean above the bound"
-            note = f"mean bound {bounds.mean():.3g} of mean {mean:g}"
-            bench.add("11", what, failed, "delta", delta, at_most=1.0, unit="share", note=note)
-    for rate in (0.01, 0.1):
-        rng = np.random.default_rng(SEED)
-        false = sum(bool(_unchanged(rng, rate)) for _ in range(SIMULATIONS)) / SIMULATIONS
-        bench.add("11", "Monitor, unchanged rows with labels: any alarm", false, "rate", rate,
-                  at_most=1.2, unit="share")  # fmt: skip
-    bench.finish("decisions_promises", SEED)
-
-
-def _unchanged(rng: np.random.Generator, rate: float) -> list[object]:
-    """Alarms on two samples of one distribution."""
-
-    def sample(n: int) -> object:
-        X = rng.normal(size=(n, 5))
-        fraud = 1 / (1 + np.exp(2 - X[:, 0] - X[:, 1]))
-        matrix = np.zeros((n, 2, 3))
-        matrix[:, 1, 0] = rng.lognormal(3.0, 0.7, n)
-        matrix[:, :, 1], matrix[:, 0, 2] = 2.0, 8.0
-        truth = (rng.random(n) < fraud).astype(int)
-        return snapshot(X, np.stack([1 - fraud, fraud], axis=1), matrix, truth)
-
-    return list(Monitor(sample(2000), false_alarm_rate=rate).check(sample(1000)).alarms)
-
-
 if __name__ == "__main__":
-    run_parts({"decisions_speed": speed, "decisions_promises": promises}, __doc__)
+    speed()

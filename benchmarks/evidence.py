@@ -168,7 +168,6 @@ def steps(only: str = "") -> list[Step]:
     bench_of = partial(bench, only=only)
     # Minutes are of one core, seen once: an order, no promise.
     found = [
-        bench_of(1, "benchmarks/decisions_speed.py decisions_promises", "decisions_promises"),
         bench_of(4, "benchmarks/hidden_costs.py", "hidden_costs"),
         bench_of(5, "-m benchmarks.stopping", "stopping"),
         bench_of(4, "benchmarks/classifier_choices.py", "classifier_choices"),
@@ -185,7 +184,7 @@ def steps(only: str = "") -> list[Step]:
         ),
         bench_of(30, "make bench-again", "again"),
         bench_of(2, "benchmarks/walk.py", "walk", timed=True),
-        bench_of(1, "benchmarks/decisions_speed.py decisions_speed", "decisions_speed", timed=True),
+        bench_of(1, "benchmarks/decisions_speed.py", "decisions_speed", timed=True),
         bench_of(10, "make bench", "speed", "multiclass_speed", timed=True),
         bench_of(3, "benchmarks/speed.py speed_cpu", "speed_cpu", timed=True),
         bench_of(

@@ -29,7 +29,6 @@ CONCERNED = {
     "stopping": r"early_stopping|vote",
     "hidden_costs": r"not told the costs",
     "fair": {"CostBoost": r"CostBoostClassifier|estimated_score_", "": r"early_stopping|vote"},
-    "decisions_promises": r"Monitor|cost_guarantee",
 }
 
 # No benchmark fits `CostBoostClassifier` with weights of rows, so such entries concern none.

@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.decisions import Budget, Rate, allocate, cost_guarantee, explain, sensitivity
+from costboost.decisions import Budget, Rate, allocate, explain, sensitivity
 
 P = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
 MATRIX = np.array([[0.0, 4.0, 9.0], [9.0, 4.0, 0.0]])
 # Arguments that are right.
 GIVEN = {
     allocate: {"expected": P @ MATRIX, "decisions": ["accept", "review", "block"]},
-    cost_guarantee: {"costs": np.linspace(0, 9, 500), "limit": 6.0, "largest": 10.0},
     explain: {"contributions": [[1.0, 2.0, 3.0]], "matrix": MATRIX},
     sensitivity: {"proba": P, "matrix": MATRIX},
 }
@@ -44,14 +43,6 @@ BAD = {
         ({"constraints": [200]}, "must hold Rate"),
         ({"expected": [[1.0, np.nan, 0.0]]}, "must be finite"),
         ({"expected": [1.0, 2.0]}, r"shape \(n, d\)"),
-    ],
-    cost_guarantee: [
-        ({"limit": 10.0}, "must lie between smallest=0.0 and largest=10.0, .* got 10"),
-        ({"limit": float("nan")}, "got nan"),
-        ({"delta": 0.0}, r"'delta' parameter of cost_guarantee must be in \(0, 1\)"),
-        ({"largest": 7.0}, "'costs' .* smallest=0.0 and largest=7.0, got values from 0 to 9"),
-        ({"costs": []}, "non-empty"),
-        ({"costs": np.full(500, np.nan)}, "must lie between"),
     ],
     explain: [
         ({"contributions": [1.0, 2.0]}, "must have shape"),

@@ -28,7 +28,7 @@ from costboost import (
     TargetRateClassifier,
 )
 from costboost.datasets import log_odds, make_gaussians_2d
-from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
+from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 
 QUICK = AdaBoostCClassifier(n_estimators=10, estimator="stump", random_state=0)
 BOOST = AdaBoostCClassifier._fit

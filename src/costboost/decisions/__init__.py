@@ -6,15 +6,14 @@ The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (
 
 from costboost.decisions.arrays import cheapest, expected_cost
 from costboost.decisions.explain import Explanation, explain
-from costboost.decisions.guarantee import CostGuarantee, cost_guarantee, rows_needed
 from costboost.decisions.limits import Budget, Rate
+from costboost.decisions.order_statistics import rows_needed
 from costboost.decisions.sensitivity import Sensitivity, break_even, sensitivity
 from costboost.decisions.solve import Allocation, allocate, capacity_curve, capacity_prices
 
 __all__ = [
     "Allocation",
     "Budget",
-    "CostGuarantee",
     "Explanation",
     "Rate",
     "Sensitivity",
@@ -23,7 +22,6 @@ __all__ = [
     "capacity_curve",
     "capacity_prices",
     "cheapest",
-    "cost_guarantee",
     "expected_cost",
     "explain",
     "rows_needed",

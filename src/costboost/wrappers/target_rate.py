@@ -29,7 +29,7 @@ from costboost._utils import (
     share,
 )
 from costboost.costs.forms import positive_code
-from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
+from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
 from costboost.wrappers.min_cost import check_features, check_rows, hand_on_weights, limit_folds
