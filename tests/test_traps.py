@@ -397,7 +397,7 @@ MISMATCHED = {
     r"'proba' .* shape \(9, k\)": lambda: decisions.allocate(E, constraints=RATE, proba=P[1:]),
     "'proba' .* finite": lambda: decisions.allocate(E, constraints=RATE, proba=P * np.nan),
     r"'codes' .*0 to 2, got \[-1\]": lambda: decisions.explain(E, C, codes=np.full(9, -1)),
-    r"'codes' .*got \['a'\]": lambda: snapshot(OTHER, P, C, codes=np.full(9, "a")),
+    r"'codes' .*got \['a'\]": lambda: snapshot(P, C, codes=np.full(9, "a")),
     r"'prices' .*\(9, 3\).*\(8, 3\)": lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
     r"'limit' .*\(0, 1\)": lambda: decisions.rows_needed(5, 0.1),
     "'differences' .* 1 that are": lambda: metrics.corrected_t_test([1.0, np.nan, 2.0], 0.3),

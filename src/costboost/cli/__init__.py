@@ -25,7 +25,7 @@ COMMANDS = {
     "seen.",
     "explain": "Explain the decision of a row: what each feature adds to the saving, in money.",
     "report": "Write a page about what the decisions cost on rows the model was not trained on.",
-    "monitor": "Compare new rows with a reference: what they will cost, and what has changed.",
+    "monitor": "Put what new rows cost beside what rows of a reference cost.",
     "inspect": "Show what is inside a model file, after checking that it is intact.",
     "serve": "Answer HTTP requests with the decisions of a model.",
     "data": "Write an example file, or check a file before a fit.",

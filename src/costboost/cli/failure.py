@@ -13,7 +13,7 @@ import typer
 from costboost.errors import ColumnWarning
 
 FOUND = 3
-"""Exit code of a command that ran and found something: an alarm, a faulty file."""
+"""Exit code of a command that ran and found something: a remark on a file."""
 WRONG = 2
 """Exit code of a command that was asked for something it cannot do."""
 

@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.pretty import Pretty
 
 from costboost.cli import options, show
-from costboost.cli.failure import FOUND
 from costboost.cli.models import load_model, measure, typed_frame
 from costboost.cli.options import ScoringOptions, check_output, command, option
 from costboost.cli.problem import check_names, column_values, has_label, read_rows, texts, truth
@@ -85,35 +83,19 @@ def monitor(
         "--save-test FILE`.",
         metavar="FILE",
     ),
-    false_alarm_rate: float = option(0.01, "Chance of any alarm if nothing has changed."),
     as_json: bool = options.AS_JSON,
 ) -> None:
-    """Compare new rows with a reference: what they will cost, and what has changed."""
-    # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
+    """Put what new rows cost beside what rows of a reference cost."""
+    # The target may be missing from the new rows.
     from costboost.monitor import Monitor
 
     model, _ = load_model(asked.model, "so the cost of new rows cannot be predicted")
     old = _snapshot(model, asked.open(reference))
-    found = Monitor(old, false_alarm_rate=false_alarm_rate).check(_snapshot(model, asked.open()))
+    found = Monitor(old).check(_snapshot(model, asked.open()))
     if as_json:
         show.print_json(found.to_dict())
     out, _ = show.consoles(as_json)
-    show.say(out, str(found).splitlines()[0])
-    ranked = sorted(found.checks, key=lambda check: (not check.alarm, check.adjusted))
-    rows: list[Any] = []
-    for one in ranked[: max(12, len(found.alarms))]:
-        numbers = (f"{one.reference:.4g}", f"{one.new:.4g}", f"{one.adjusted:.2g}")
-        word, style = ("ALARM", "bold red") if one.alarm else ("", None)
-        rows.append((style, (one.what, *numbers, word)))
-    show.print_table(out, "Checks", ["what", ">reference", ">new", ">p-value", ""], rows)
-    if not found.alarms:
-        out.print(f"[green]No alarm[/green] in {len(ranked)} checks.")
-        return
-    out.print(
-        f"[bold red]Alarms: {len(found.alarms)}[/bold red] of {len(ranked)} checks. Look at these "
-        "columns; if the change is real, train again with newer rows."
-    )
-    raise typer.Exit(FOUND)
+    show.say(out, str(found))
 
 
 def _snapshot(model: Any, source: Source) -> Any:
