@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -106,8 +107,13 @@ def test_parts_do_not_import_each_other_in_a_circle():
     assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
-def test_only_the_list_of_commands_knows_the_papers():
-    assert [module for module in MODULES if "costboost_papers" in code(module)] == ["cli/__init__"]
+def test_the_library_does_not_know_the_papers():
+    """They depend on it, and have a wheel of their own."""
+    words = ("costboost_papers", "costboost-papers")
+    assert not [module for module in MODULES for word in words if word in code(module)]
+    pyproject = tomllib.loads((ROOT.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = pyproject["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel == {"packages": ["src/costboost"]}
 
 
 @pytest.mark.parametrize(("module", "other"), DEFERRED)

@@ -369,8 +369,8 @@ def glance() -> str:
         *table(["paper", "main claim", "here", "its parts", "of all claims"], rows),
         "",
         "All claims with all figures: [The papers' experiments, run again](papers/README.md). Each "
-        "paper's page says what differs from the paper's protocol. `costboost reproduce --list` "
-        "shows what can be run; `costboost reproduce PAPER ITEM` runs it.",
+        "paper's page says what differs from the paper's protocol. `costboost-papers list` "
+        "shows what can be run; `costboost-papers run PAPER ITEM` runs it.",
     ]
     return "\n".join(lines) + "\n"
 

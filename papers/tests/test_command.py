@@ -1,19 +1,20 @@
-"""The command ``costboost reproduce``."""
+"""The command ``costboost-papers``."""
 
 import hashlib
 import json
-import subprocess
-import sys
+from pathlib import Path
 from urllib.error import URLError
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from costboost.cli import app
 from costboost.datasets import files
 from costboost_papers import command as papers
+from costboost_papers.cli import app
 from toy import install
+
+DOCS = Path(__file__).parents[2] / "docs" / "papers"
 
 
 @pytest.fixture
@@ -23,43 +24,48 @@ def toy(tmp_path, monkeypatch):
 
 def command(*arguments, code=0):
     """What is printed, on one line."""
-    result = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
     assert result.exit_code == code, result.output
     return " ".join(result.output.split())
 
 
 def test_command_runs_an_item_and_its_sharer(toy, tmp_path):
-    words = command("toy", "--quick", "--output", tmp_path, "--jobs", 1)
+    words = command("run", "toy", "--quick", "--output", tmp_path, "--jobs", 1)
     assert "toy table1: 12 tasks done now, 0 done earlier, 0 failed" in words
     assert "holds: One is best. 1 < 2. For 1 of 1" in words and "All is well" in words
     for kind in ("png", "pdf"):
         assert (tmp_path / "quick" / "figures" / f"toy-figure1.{kind}").is_file()
-    again = command("toy", "figure1", "--quick", "--output", tmp_path, "--jobs", 1)
+    again = command("run", "toy", "figure1", "--quick", "--output", tmp_path, "--jobs", 1)
     assert "toy table1: 0 tasks done now, 12 done earlier" in again
 
 
 def test_pages_and_the_rows_that_are_kept_beside_them(toy, tmp_path):
-    listed = command("--list")
+    listed = command("list")
     assert "A toy | table" in listed and "of table1" in listed and "48" in listed
     docs = ("--docs", tmp_path / "docs", "--jobs", 1)
-    first = command("--all", "--pages", "--output", tmp_path / "first", *docs)
+    first = command("run", "--all", "--output", tmp_path / "first", *docs)
+    first += command("pages", "--output", tmp_path / "first", *docs[:2])
     assert "48 tasks done now" in first and (tmp_path / "docs" / "toy.md").is_file()
-    later = command("toy", "table1", "--output", tmp_path / "later", *docs)
+    later = command("run", "toy", "table1", "--output", tmp_path / "later", *docs)
     assert "toy table1: 0 tasks done now, 48 done earlier" in later
-    fresh = command("toy", "table1", "--fresh", "--output", tmp_path / "fresh", *docs)
+    fresh = command("run", "toy", "table1", "--fresh", "--output", tmp_path / "fresh", *docs)
     assert "toy table1: 48 tasks done now, 0 done earlier" in fresh
 
 
 def test_parts_and_variations_of_a_plan(toy, tmp_path):
     here = ("--output", tmp_path, "--jobs", 1)
-    part = command("toy", "table1", "--datasets", "a", "--algorithms", "two", "--splits", 2, *here)
+    part = command(
+        "run", "toy", "table1", "--datasets", "a", "--algorithms", "two", "--splits", 2, *here
+    )
     assert "toy table1: 4 tasks done now" in part and "No verdicts" in part
     assert "cost (2 splits)" in part and "three" not in part
     for more in (("--seed", 1), (), ("--rounds", 3)):  # other splits, or other rounds
-        assert "12 tasks done now, 0 done" in command("toy", "table1", "--quick", *more, *here)
+        assert "12 tasks done now, 0 done" in command(
+            "run", "toy", "table1", "--quick", *more, *here
+        )
     assert (tmp_path / "quick-3-rounds" / "toy-table1.csv").is_file()
     for name in ("--datasets", "--algorithms", "--estimator"):
-        wrong = command("toy", "table1", name, "nobody", *here, code=2)
+        wrong = command("run", "toy", "table1", name, "nobody", *here, code=2)
         assert f"{name} of toy table1 must be among" in wrong
 
 
@@ -68,7 +74,7 @@ def test_finished_tables_as_text(toy, tmp_path):
         "latex": r"\begin{tabular}{llll}", "csv": "dataset,algorithm,setting,value a,one,",
         "markdown": "| dataset | algorithm | setting | value |",
     }  # fmt: skip
-    table = ("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1, "--format")
+    table = ("run", "toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1, "--format")
     for form, start in starts.items():
         assert command(*table, form).startswith(start)
     assert "--format must be one of latex, csv, markdown" in command(*table, "word", code=2)
@@ -86,7 +92,7 @@ def test_wide_tables_are_cut_to_the_console():
 
 def test_every_run_stores_commit_versions_and_checksums(tmp_path, data_dir):
     part = ("--estimator", "c45", "--algorithms", "AdaC2", "--splits", 1)
-    command("cao2013", "table4", "--quick", *part, "--output", tmp_path, "--jobs", 1)
+    command("run", "cao2013", "table4", "--quick", *part, "--output", tmp_path, "--jobs", 1)
     (line,) = (tmp_path / "quick" / "cao2013-table4.runs.jsonl").read_text().splitlines()
     record = json.loads(line)
     assert record["versions"].startswith("costboost ") and record["started"].endswith("Z")
@@ -96,20 +102,20 @@ def test_every_run_stores_commit_versions_and_checksums(tmp_path, data_dir):
 
 def test_failed_tasks_and_folders_fail_the_command(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_FAILS", "/three/")
-    words = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1)
+    words = command("run", "toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1)
     assert "three//0: RuntimeError: the toy is broken" in words
     assert "no table without the failed tasks" in words
     assert "8 tasks done now, 0 done earlier, 4 failed" in words
     taken = tmp_path / "taken"
     taken.write_text("a file, not a folder")
-    words = command("toy", "--quick", "--output", taken, "--jobs", 1, code=1)
+    words = command("run", "toy", "--quick", "--output", taken, "--jobs", 1, code=1)
     assert "cannot be written" in words and "--output" in words
     assert "taken/quick/toy-table1.csv" in words.replace(" ", "")
-    words = command("--pages", "--output", tmp_path / "no", "--docs", taken, code=1)
+    words = command("pages", "--output", tmp_path / "no", "--docs", taken, code=1)
     assert "taken" in words.replace(" ", "")
 
 
-def test_what_is_unknown_not_planned_or_not_installed_is_refused(tmp_path, monkeypatch):
+def test_what_is_unknown_or_not_planned_is_refused(tmp_path):
     for asked, message in {
         "lozano2008 table1 --estimator c45 --algorithms constant": "has no such combination",
         "": "Name a PAPER",
@@ -118,12 +124,17 @@ def test_what_is_unknown_not_planned_or_not_installed_is_refused(tmp_path, monke
         "cao2013 --all": "Leave one of them out",
         "cao2013 --data nowhere": "nowhere",
     }.items():
-        assert message in command(*asked.split(), "--output", tmp_path, code=2)
-    for missing in ("pandas", "matplotlib"):
-        monkeypatch.setitem(sys.modules, missing, None)
-        words = command("cao2013", code=2)
-        assert f"needs {missing}" in words and 'pip install "costboost[experiments]"' in words
-        monkeypatch.undo()
+        assert message in command("run", *asked.split(), "--output", tmp_path, code=2)
+    assert "Use one of: adaboostc" in command("cite", "nobody", code=2)
+    assert "are kept in" in command("show", "cao2013", "table1", "--docs", tmp_path, code=2)
+
+
+def test_what_is_kept_is_shown():
+    shown = command("show", "cao2013", "table1", "--docs", DOCS)
+    assert "cao2013 table1: " in shown and "Kendall's τ with the paper's ordering" in shown
+    kept = command("show", "cao2013", "--docs", DOCS, "--format", "csv")
+    assert kept.startswith("data set,") or kept.count(",") > 100
+    assert command("cite", "AdaC2").startswith("@article{sun2007,")
 
 
 def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
@@ -136,19 +147,9 @@ def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
     monkeypatch.setattr(files, "_folder", lambda data_dir, missing_ok=False: None)
-    words = command("cao2013", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1)
-    assert words.startswith("cao2013 table1: The data set 'crx' is not on this machine")
-    assert "no network" in words and "--data of costboost reproduce" in words
-    assert len(tried) == 1 and "failed cao2013" not in words
-
-
-def test_the_list_needs_nothing_but_the_library():
-    """In a process of its own, where the packages of the extras cannot be imported."""
-    code = (
-        "import sys; sys.modules.update(dict.fromkeys(['pandas', 'matplotlib', 'polars']))\n"
-        "from costboost.cli import main; sys.argv = ['costboost', 'reproduce', *sys.argv[1:]]\n"
-        "main()"
+    words = command(
+        "run", "cao2013", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1
     )
-    call = [sys.executable, "-c", code, "--list"]
-    listed = subprocess.run(call, capture_output=True, text=True, check=True)
-    assert "nikolaou2016" in listed.stdout
+    assert words.startswith("Error: cao2013 table1: The data set 'crx' is not on this machine")
+    assert "no network" in words and "--data of costboost-papers run" in words
+    assert len(tried) == 1 and "failed cao2013" not in words

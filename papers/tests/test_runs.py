@@ -175,7 +175,7 @@ def test_the_commit_is_that_of_the_source(tmp_path, monkeypatch):
 def test_pages_come_from_rows_or_from_summaries(item, tmp_path):
     docs = tmp_path / "docs"
     write_pages(docs, tmp_path / "none")
-    assert "Not run yet: `costboost reproduce toy table1`" in (docs / "toy.md").read_text()
+    assert "Not run yet: `costboost-papers run toy table1`" in (docs / "toy.md").read_text()
     run_item(item, FULL, tmp_path / "results", n_jobs=1)
     pages = write_pages(docs, tmp_path / "results")
     assert [page.name for page in pages] == ["toy.md", "README.md"]
@@ -212,7 +212,7 @@ def test_pages_take_the_splits_that_are_whole(item, tmp_path, monkeypatch):
     run_item(item, FULL, results, n_jobs=1)
     write_pages(docs, results, say=lines.append)
     assert lines == [
-        "toy table1: 45 of 48 tasks are in the page; `costboost reproduce toy table1` goes on."
+        "toy table1: 45 of 48 tasks are in the page; `costboost-papers run toy table1` goes on."
     ]
     assert "Full run: 45 of 48 tasks" in (docs / "toy.md").read_text()
     before = read_summary(docs / "summaries", item)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -159,7 +157,7 @@ def test_suppression_prefers_agreement():
 # --- images ---------------------------------------------------------------------------------
 
 
-def test_windows_of_scikit_image_and_of_a_file(tmp_path, monkeypatch):
+def test_windows_of_scikit_image_and_of_a_file(tmp_path):
     windows, y = face_windows()
     assert windows.shape == (200, 25, 25) and y.tolist() == [1] * 100 + [0] * 100
     assert background_windows(30, shape=(16, 16), random_state=0).shape == (30, 16, 16)
@@ -175,9 +173,6 @@ def test_windows_of_scikit_image_and_of_a_file(tmp_path, monkeypatch):
     np.savez(path, train_faces=np.zeros((2, 4, 4)), train_nonfaces=np.zeros((2, 4, 4)))
     with pytest.raises(ValueError, match="8 bits"):
         face_windows(path)
-    monkeypatch.setitem(sys.modules, "skimage.data", None)
-    with pytest.raises(ImportError, match=r"costboost\[experiments\]"):
-        face_windows()
 
 
 def test_varied_windows_stay_near_the_original_and_pasted_ones_apart():

@@ -37,7 +37,7 @@ def test_pages_of_papers_follow_from_the_kept_rows(tmp_path, monkeypatch):
     written = pages.write_pages(tmp_path, tmp_path / "nothing new")
     for path in (*written, *(tmp_path / "summaries").iterdir()):
         old = (docs / path.relative_to(tmp_path)).read_text("utf-8")
-        assert old == path.read_text("utf-8"), f"{path.name}: run costboost reproduce --pages"
+        assert old == path.read_text("utf-8"), f"{path.name}: run costboost-papers pages"
     names = {"README", *(paper.name for paper in registry.PAPERS)}
     assert {path.stem for path in docs.glob("*.md")} == names
     assert 0 < max(path.stat().st_size for path in (docs / "rows").iterdir()) < 800_000

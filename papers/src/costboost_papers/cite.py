@@ -1,4 +1,4 @@
-"""The command ``costboost cite``: the references of an algorithm as BibTeX."""
+"""References of algorithms as BibTeX: ``costboost-papers cite``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import inspect
 import re
 import unicodedata
 
-import typer
-
-from costboost.cli.models import algorithm_class
-from costboost.cli.options import command
+import costboost
 
 # Authors, "title", journal 1(2), year, pages, doi; a conference is named without the comma.
 _REFERENCE = re.compile(
@@ -19,10 +16,16 @@ _REFERENCE = re.compile(
 )
 
 
-@command
-def cite(algorithm: str = typer.Argument(help="A class of the library, such as AdaC2.")) -> None:
-    """Print the references of an algorithm as BibTeX."""
-    typer.echo(bibtex(algorithm_class(algorithm)))
+def class_of(name: str) -> type:
+    """Return the class of a name, whatever its capitals and with or without its ending."""
+    classes = {one.removesuffix("Classifier").lower(): one for one in costboost.algorithms.__all__}
+    wanted = name.lower().removesuffix("classifier")
+    if wanted not in classes:
+        raise ValueError(
+            f"{name!r} is no algorithm of costboost. Use one of: {', '.join(classes)}."
+        )
+    found: type = getattr(costboost, classes[wanted])
+    return found
 
 
 def bibtex(algorithm: type) -> str:

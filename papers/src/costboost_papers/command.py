@@ -1,4 +1,4 @@
-"""What the command ``costboost reproduce`` does."""
+"""What the commands of ``costboost-papers`` do."""
 
 from __future__ import annotations
 
@@ -23,24 +23,27 @@ from costboost_papers.run import OnProgress, Store, failures_path, run_item
 LABELS = ("data set", "tree", "source", "algorithm", "method", "setting", "tested on", "rounds")
 
 
-def write_pages(console: Console, docs: Path, output: Path, options: Options) -> None:
-    for page in pages.write_pages(
-        docs, output, options.mode, say=lambda line: console.print(escape(line))
-    ):
+def write_pages(console: Console, docs: Path, output: Path) -> None:
+    """Write the pages, and print which."""
+    for page in pages.write_pages(docs, output, say=lambda line: console.print(escape(line))):
         console.print(f"wrote {page}")
 
 
 def choose(paper: str | None, item: str | None, everything: bool) -> list[Item]:
+    """Return the items that are asked for."""
     if everything and paper is not None:
         raise ValueError(
             f"--all runs every paper; got the PAPER {paper!r} as well. Leave one of them out."
         )
+    if everything:
+        return registry.items()
     if paper is None:
-        return registry.items() if everything else []
+        raise ValueError("Name a PAPER (and an ITEM), or use --all; `list` shows what there is.")
     return registry.items(paper) if item is None else [registry.find(paper, item)]
 
 
 def show_items(console: Console) -> None:
+    """Print papers and items with their numbers of tasks."""
     table = Table(caption="Minutes: rough, of a full run on two cores.", caption_justify="left")
     table.add_column("paper and item", no_wrap=True)
     table.add_column("title")
@@ -80,8 +83,7 @@ def run_and_show(
     docs: Path | None = None,
 ) -> bool:
     """Run the items and print what came out; returns whether a task failed."""
-    if form not in (None, *WRITERS):
-        raise ValueError(f"--format must be one of {', '.join(WRITERS)}; got {form!r}.")
+    _check_form(form)
     sources = list(dict.fromkeys(map(owner, items)))
     total = sum(len(source.planned(options)) for source in sources)
     with progress_bar(total, console) as progress:
@@ -146,16 +148,9 @@ def _show(
         return None
     summary = pages.summarise(item, rows) if options.whole else None
     frame = plain_table(item, rows) if summary is None else item.table(summary)
+    _print_table(console, item, frame, form)
     if form is not None:
-        console.print(WRITERS[form](frame), markup=False, highlight=False, soft_wrap=True)
         return summary
-    for block in _blocks(frame, console.width):
-        table = Table(title=f"{item.paper} {item.name}: {escape(item.title)}", title_justify="left")
-        for column in block.columns:
-            table.add_column(escape(str(column)), overflow="fold")
-        for row in block.itertuples(index=False, name=None):
-            table.add_row(*map(escape, map(_text, row)))
-        console.print(table)
     if summary is None:
         console.print("No verdicts: they need all data sets and methods of the item.\n")
         return None
@@ -166,12 +161,49 @@ def _show(
         drawn = folder / "figures" / f"{item.paper}-{item.name}"
         written += [drawn.with_suffix(".png"), drawn.with_suffix(".pdf")]
         pages.save_figure(figure, *written[1:])
+    _print_judgement(console, item, summary)
+    console.print(f"wrote {', '.join(map(str, written))}\n")
+    return summary
+
+
+def show_kept(console: Console, items: Sequence[Item], docs: Path, form: str | None) -> None:
+    """Print tables and verdicts from the summaries that are kept beside the pages."""
+    _check_form(form)
+    for item in items:
+        summary = pages.read_summary(docs / "summaries", item)
+        if summary is None:
+            raise ValueError(
+                f"No figures of {item.paper} {item.name} are kept in {docs}. Compute them: "
+                f"costboost-papers run {item.paper} {item.name}."
+            )
+        _print_table(console, item, item.table(summary), form)
+        if form is None:
+            _print_judgement(console, item, summary)
+
+
+def _check_form(form: str | None) -> None:
+    if form not in (None, *WRITERS):
+        raise ValueError(f"--format must be one of {', '.join(WRITERS)}; got {form!r}.")
+
+
+def _print_table(console: Console, item: Item, frame: pd.DataFrame, form: str | None) -> None:
+    if form is not None:
+        console.print(WRITERS[form](frame), markup=False, highlight=False, soft_wrap=True)
+        return
+    for block in _blocks(frame, console.width):
+        table = Table(title=f"{item.paper} {item.name}: {escape(item.title)}", title_justify="left")
+        for column in block.columns:
+            table.add_column(escape(str(column)), overflow="fold")
+        for row in block.itertuples(index=False, name=None):
+            table.add_row(*map(escape, map(_text, row)))
+        console.print(table)
+
+
+def _print_judgement(console: Console, item: Item, summary: pd.DataFrame) -> None:
     _print_verdicts(console, item.conclusions(summary))
     taus = pages.ordering(item, summary)
     if len(taus):
         console.print(pages.tau_line(taus))
-    console.print(f"wrote {', '.join(map(str, written))}\n")
-    return summary
 
 
 def _text(value: object) -> str:

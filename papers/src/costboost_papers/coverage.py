@@ -21,7 +21,7 @@ class Row(NamedTuple):
     part: str
     what: str
     status: Status
-    item: str  # of `costboost reproduce`, or where the tests of the mathematics are
+    item: str  # of `costboost-papers list`, or where the tests of the mathematics are
     why: str = ""
 
 

@@ -30,16 +30,12 @@ COMMANDS = {
     "serve": "Answer HTTP requests with the decisions of a model.",
     "data": "Write an example file, or check a file before a fit.",
     "demo": "Compare costboost with the usual alternatives, in money, on built-in data.",
-    "reproduce": "Run a paper's table or figure again, and print our figures beside the paper's.",
-    "cite": "Print the references of an algorithm as BibTeX.",
 }
 MODULES = {
     "explain": "costboost.cli.predict",
     "monitor": "costboost.cli.report",
     "inspect": "costboost.cli.report",
     "demo": "costboost.cli.compare",
-    "reproduce": "costboost_papers.reproduce",
-    "cite": "costboost_papers.cite",
 }
 """Where a command is, if not in the module of its name."""
 

@@ -34,7 +34,7 @@ COST_COLUMNS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 REMEDY = (
     "Name the folder of the benchmark files: data_dir of costboost.datasets.load, the environment "
-    "variable COSTBOOST_DATA, or --data of costboost reproduce."
+    "variable COSTBOOST_DATA, or --data of costboost-papers run."
 )
 
 # The official matrix of kddcup99: truth by decision, in this order.

@@ -1,7 +1,4 @@
-"""Detection of objects in images: Haar-like features, an attentional cascade, a sliding window.
-
-Needs scikit-image: ``pip install "costboost[experiments]"``.
-"""
+"""Detection of objects in images: Haar-like features, an attentional cascade, a sliding window."""
 
 from costboost_papers.vision.cascade import (
     HELD_OUT,

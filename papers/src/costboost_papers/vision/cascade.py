@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
+from skimage.util import invert
 from sklearn.base import clone
 from sklearn.datasets import load_sample_images
 from sklearn.utils import check_random_state
@@ -18,7 +19,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.algorithms import AsymmetricAdaBoostClassifier
 from costboost.learners.base import voted
 from costboost_papers.vision import _kernels as kernels
-from costboost_papers.vision.features import FLAT, Windows, import_skimage
+from costboost_papers.vision.features import FLAT, Windows
 from costboost_papers.vision.haar_stump import HaarRule, HaarStump
 from costboost_papers.vision.images import (
     BACKGROUNDS,
@@ -333,7 +334,7 @@ def face_free_pictures() -> list[AnyArray]:
     found = background_pictures([name for name in BACKGROUNDS if name not in HELD_OUT])
     found += list(load_sample_images().images)
     views = [view for picture in found for view in (picture, np.flipud(picture), np.rot90(picture))]
-    return views + [import_skimage("util").invert(view) for view in views]
+    return views + [invert(view) for view in views]
 
 
 def face_cascade(

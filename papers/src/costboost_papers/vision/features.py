@@ -9,10 +9,10 @@ computes any of them for any windows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
+import skimage
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
@@ -24,17 +24,6 @@ _SIGNS = np.array([-1.0, 1.0, -1.0, 1.0])
 
 # Standard deviations of pixels below this share of the mean brightness are rounding noise.
 FLAT = 1e-6
-
-
-def import_skimage(module: str) -> Any:
-    """A module of scikit-image, or an ImportError that says how to get it."""
-    try:
-        return import_module(f"skimage.{module}")
-    except ImportError as error:
-        raise ImportError(
-            "costboost_papers.vision needs scikit-image, which is not installed: "
-            'pip install "costboost[experiments]".'
-        ) from error
 
 
 def integral(images: AnyArray) -> Floats:
@@ -160,7 +149,7 @@ class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Choose the features; only the size of the windows, (n, h, w), matters."""
         _, h, w = np.shape(X)
-        coordinates, kinds = import_skimage("feature").haar_like_feature_coord(w, h)
+        coordinates, kinds = skimage.feature.haar_like_feature_coord(w, h)
         if self.max_features is not None and self.max_features < len(kinds):
             rng = check_random_state(self.random_state)
             chosen = np.sort(rng.choice(len(kinds), self.max_features, replace=False))

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import skimage
 from scipy.ndimage import affine_transform, gaussian_filter
+from skimage.util import img_as_float64
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost_papers.vision.features import import_skimage
 
 # Pictures that come with scikit-image itself, without download, and show no face from the front.
 # The man in "camera" is seen from the side; "chelsea" is a cat.
@@ -29,8 +30,8 @@ def grey(image: AnyArray) -> Floats:
     """An image of any kind as grey values in [0, 1], (h, w)."""
     pixels = np.asarray(image)
     if pixels.ndim == 3:
-        pixels = import_skimage("color").rgb2gray(pixels[..., :3])
-    return np.asarray(import_skimage("util").img_as_float64(pixels), dtype=np.float64)
+        pixels = skimage.color.rgb2gray(pixels[..., :3])
+    return np.asarray(img_as_float64(pixels), dtype=np.float64)
 
 
 def face_windows(source: str | Path | None = None, part: str = "train") -> tuple[Floats, Ints]:
@@ -40,7 +41,7 @@ def face_windows(source: str | Path | None = None, part: str = "train") -> tuple
     ``train_faces`` and ``train_nonfaces``, or ``test_...`` for the other ``part``.
     """
     if source is None:
-        windows = np.asarray(import_skimage("data").lfw_subset(), dtype=np.float64)
+        windows = np.asarray(skimage.data.lfw_subset(), dtype=np.float64)
         return windows, np.repeat(np.array([1, 0], dtype=np.intp), len(windows) // 2)
     with np.load(source) as content:
         names = [f"{part}_faces", f"{part}_nonfaces"]
@@ -63,7 +64,7 @@ def face_windows(source: str | Path | None = None, part: str = "train") -> tuple
 
 def background_pictures(pictures: Sequence[str] = BACKGROUNDS) -> list[AnyArray]:
     """Pictures without a face that come with scikit-image."""
-    data = import_skimage("data")
+    data = skimage.data
     found = (getattr(data, name)() for name in pictures)
     return [picture[0] if isinstance(picture, tuple) else picture for picture in found]
 
@@ -101,7 +102,7 @@ def scaled(picture: Floats, factor: float) -> Floats:
     if factor == 1.0:
         return picture
     shape = tuple(round(length / factor) for length in picture.shape)
-    return np.asarray(import_skimage("transform").resize(picture, shape, anti_aliasing=True))
+    return np.asarray(skimage.transform.resize(picture, shape, anti_aliasing=True))
 
 
 def varied_windows(
@@ -144,7 +145,7 @@ def paste_windows(
 ) -> tuple[Floats, list[tuple[int, int, int, int]]]:
     """A picture with some windows pasted into it, to try a detector on."""
     rng = check_random_state(random_state)
-    resize = import_skimage("transform").resize
+    resize = skimage.transform.resize
     pasted = np.array(picture, dtype=np.float64)
     height, width = pasted.shape
     boxes: list[tuple[int, int, int, int]] = []
