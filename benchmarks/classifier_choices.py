@@ -26,12 +26,12 @@ from costboost import CostBoostClassifier
 from costboost.columns import Columns
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
-from costboost.datasets import load
 from costboost.gbm.models import Target, best_factor
 from costboost.gbm.rows import MemoryRows, PricedRows, make_folds
 from costboost.gbm.train import Rounds, candidate
 from costboost.metrics import avoidable_cost_score
 from costboost_papers.costs import class_frequency
+from costboost_papers.datasets import load
 
 SETS = (
     "bankmarketing", "credit_default", "pima", "phoneme", "crx", "haberman", "wdbc", "page-blocks",

@@ -22,7 +22,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import costboost as cb
-from costboost.datasets import load
+from costboost_papers.datasets import load
 
 SEED = 0
 ROUNDS = 100

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from costboost import CostBoostClassifier
+from costboost.costs import from_taxonomy
 from costboost.metrics import mean_cost
-from costboost_papers.costs import from_taxonomy
 
 TREE = {
     "oak": ["oak 1", "oak 2", "oak 3"],

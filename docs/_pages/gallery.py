@@ -5,8 +5,7 @@
     python docs/build.py gallery --keep                   # new code, what was printed before
 
 A script is run in an empty folder; pictures (PNG) that it leaves there are shown on its page. The
-first line of its docstring is the title, the rest the introduction. Scripts that need benchmark
-files find them as `costboost.datasets.load` says.
+first line of its docstring is the title, the rest the introduction.
 """
 
 from __future__ import annotations
@@ -38,8 +37,6 @@ class Example:
         Of the file, without ending.
     arguments : tuple of str
         What it is called with.
-    needs_files : bool
-        Whether it reads benchmark files that do not come with the library.
     warns : str
         A package whose own warnings cannot be helped; empty if none. It may not be installed.
     prints : bool
@@ -48,7 +45,6 @@ class Example:
 
     name: str
     arguments: tuple[str, ...] = ()
-    needs_files: bool = False
     warns: str = ""
     prints: bool = True
 
@@ -76,7 +72,6 @@ SECTIONS = {
         Example("medical_test"),
         Example("churn_unknown_value"),
         Example("hierarchical_classes"),
-        Example("intrusion_detection", needs_files=True),
     ],
     "With other tools": [
         Example("own_gbm"),
@@ -88,12 +83,11 @@ SECTIONS = {
         Example("skops_model"),
         Example("joblib_model"),
         Example("scoring_service"),
-        Example("cost_report", ("bankmarketing",), needs_files=True),
+        Example("cost_report"),
     ],
     "For researchers": [
         Example("add_an_algorithm"),
         Example("add_a_loss"),
-        Example("detect_faces", ("faces.png",), prints=False),
     ],
 }
 

@@ -16,9 +16,11 @@ import pytest
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Folder of the benchmark files; tests that need it are skipped where there is none."""
-    from costboost.datasets import files
+    from costboost_papers import datasets
 
     try:
-        return files._folder(None)
+        return datasets.find_folder(None)
     except FileNotFoundError:
-        pytest.skip(f"needs the benchmark files: set {files.ENVIRONMENT_VARIABLE} to their folder")
+        pytest.skip(
+            f"needs the benchmark files: set {datasets.ENVIRONMENT_VARIABLE} to their folder"
+        )

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from costboost.datasets import files
 from costboost_papers import command as papers
+from costboost_papers import datasets
 from costboost_papers.cli import app
 from toy import install
 
@@ -146,7 +146,7 @@ def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
         raise URLError("no network")
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
-    monkeypatch.setattr(files, "_folder", lambda data_dir, missing_ok=False: None)
+    monkeypatch.setattr(datasets, "find_folder", lambda data_dir, missing_ok=False: None)
     words = command(
         "run", "cao2013", "table1", "--quick", "--output", tmp_path, "--jobs", 1, code=1
     )

@@ -14,10 +14,18 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
-from costboost.costs import Costs
-from costboost.datasets import Dataset, bayes_decision, bayes_threshold, files, load
-from costboost_papers import beijbom2014, cao2013, lozano2008, masnadi2007, nikolaou2016, registry
-from costboost_papers.costs import from_taxonomy
+from costboost.costs import Costs, from_taxonomy
+from costboost.datasets import bayes_decision, bayes_threshold
+from costboost_papers import (
+    beijbom2014,
+    cao2013,
+    datasets,
+    lozano2008,
+    masnadi2007,
+    nikolaou2016,
+    registry,
+)
+from costboost_papers.datasets import Dataset, load
 from costboost_papers.item import Options, Task
 from costboost_papers.run import TASK, Store, versions
 from costboost_papers.svm import CostHingeSVM, cost_hinge
@@ -130,7 +138,7 @@ def test_cao_boundaries_survive_the_summary():
 
 
 def test_nikolaou_files_of_the_authors(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_folder", lambda data_dir, missing_ok: tmp_path)
+    monkeypatch.setattr(datasets, "find_folder", lambda data_dir, missing_ok: tmp_path)
     nikolaou2016.mat_data.cache_clear()
     with pytest.raises(FileNotFoundError, match=r"new\.mat is not there\. Put their \.mat files"):
         nikolaou2016.mat_data("new.mat")

@@ -168,8 +168,8 @@ def compare(
         that has no scikit-learn interface.
     data : (X, y), (X, y, costs), frame, data set, or mapping of str to any of these
         The rows. A frame needs ``target``; a data set has attributes ``X`` and ``y``, and may have
-        ``costs`` or ``cost_matrix``, as those of `costboost.datasets`; those of scikit-learn
-        (``data``, ``target``) will do.
+        ``costs`` or ``cost_matrix``, as those of `costboost.datasets.make_fraud`; those of
+        scikit-learn (``data``, ``target``) will do.
     target : str, optional
         Column of the truth, if the data are frames.
     costs : array, frame, mapping, callable or None

@@ -11,9 +11,9 @@ import pytest
 from costboost import CostBoostClassifier
 from costboost.columns.raw import as_texts, open_column
 from costboost.costs import interval
-from costboost.datasets import available, load
 from costboost.files import to_onnx
 from costboost.trees import CATEGORY, Trees
+from costboost_papers.datasets import available, load
 from files.models import CHOICES, ESTIMATORS, frame, make, odd_frame
 
 ort = pytest.importorskip("onnxruntime")

@@ -46,11 +46,9 @@ SLOW = frozenset(
 # Files, functions or single cases that only `make trust` runs.
 TRUST = frozenset(
     {
-        "datasets/test_datasets.py::test_kddcup_matrix",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
         "losses/test_losses.py::test_a_loss_of_a_notebook_travels_to_other_processes",
-        "pages/test_examples.py::test_example[detect_faces]",
         "trust/test_parts.py::test_growth_is_seen",
         "trust/test_parts.py::test_killed_searches_end_in_the_identical_result",
     }

@@ -27,18 +27,11 @@ FENCED = re.compile(r"^ *```(\S*)[^\n]*\n(.*?)^ *```$", flags=re.DOTALL | re.MUL
 COMPARED = ("docs/cli.md", "docs/gallery/")
 
 
-def cases():
-    for example in GALLERY["examples"]():
-        marks = [CLUSTER[example.name]] if example.name in CLUSTER else []
-        if example.needs_files:
-            marks.append(pytest.mark.data)
-        yield pytest.param(example, marks=marks, id=example.name)
-
-
-@pytest.mark.parametrize("example", list(cases()))
-def test_example(example, request, tmp_path, monkeypatch, capsys):
-    if example.needs_files:
-        request.getfixturevalue("data_dir")
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(e, marks=CLUSTER.get(e.name, ()), id=e.name) for e in GALLERY["examples"]()],
+)
+def test_example(example, tmp_path, monkeypatch, capsys):
     if example.warns:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 
 from costboost._typing import Floats, Ints
 from costboost.algorithms import MCBoostClassifier
-from costboost.costs import Costs
-from costboost.datasets import Dataset, load
+from costboost.costs import Costs, from_taxonomy
 from costboost.losses import GLL, Ls
 from costboost.metrics import critical_difference, friedman_test, mean_cost, mean_ranks
 from costboost.plots.comparison import ranks
 from costboost_papers import grading
-from costboost_papers.costs import from_taxonomy, random_symmetric
+from costboost_papers.costs import random_symmetric
+from costboost_papers.datasets import Dataset, load
 from costboost_papers.grading import Conclusion, Kept, Part, paired, rank_parts, t_half
 from costboost_papers.item import (
     SUMMARY_COLUMNS,

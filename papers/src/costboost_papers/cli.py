@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperGroup
 
-from costboost.datasets.files import ENVIRONMENT_VARIABLE
 from costboost_papers import command
 from costboost_papers.cite import bibtex, class_of
+from costboost_papers.datasets import ENVIRONMENT_VARIABLE
 from costboost_papers.item import Options
 
 

@@ -21,11 +21,11 @@ from costboost.algorithms import (
     LpCSBClassifier,
 )
 from costboost.costs import Costs
-from costboost.datasets import load
 from costboost.learners import JointC45, Tree
 from costboost.metrics import mean_cost
 from costboost_papers import grading
 from costboost_papers.costs import class_frequency
+from costboost_papers.datasets import load
 from costboost_papers.grading import Conclusion, Kept, Part, below_parts, paired, wins
 from costboost_papers.item import GROUP, Item, Mode, Task, alike, cells, mean_and_error, wide
 from costboost_papers.protocol import holdout, quiet

@@ -19,9 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.datasets import files, load
 from costboost.errors import CollapseWarning
 from costboost.metrics import total_cost
+from costboost_papers import datasets
+from costboost_papers.datasets import load
 from costboost_papers.item import Task
 
 LEAST_ROWS = 10  # of a class, where training rows are drawn
@@ -29,7 +30,7 @@ LEAST_ROWS = 10  # of a class, where training rows are drawn
 
 def data_file(*names: str) -> Path | None:
     """The first of some files in the folder of the benchmark files that is there."""
-    folder = files._folder(None, missing_ok=True)
+    folder = datasets.find_folder(None, missing_ok=True)
     paths = [folder / name for name in names] if folder is not None else []
     return next((path for path in paths if path.is_file()), None)
 

@@ -26,7 +26,7 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import threadpool_limits
 
 import costboost
-from costboost.datasets import load
+from costboost_papers.datasets import load
 from costboost_papers.item import Item, Mode, Options, Task
 from costboost_papers.protocol import data_file
 

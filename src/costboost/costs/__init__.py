@@ -28,6 +28,7 @@ from __future__ import annotations
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import RowCosts, per_row
 from costboost.costs.table import Costs, avoidable_share
+from costboost.costs.taxonomy import from_taxonomy
 from costboost.costs.uncertain import (
     Interval,
     Samples,
@@ -47,6 +48,7 @@ __all__ = [
     "Samples",
     "Scenarios",
     "avoidable_share",
+    "from_taxonomy",
     "interval",
     "per_row",
     "samples",

@@ -1,6 +1,5 @@
-"""Data to try things on: seeded makers with known answers, and loaders for benchmark files."""
+"""Made data to try things on: seeded, with known answers."""
 
-from costboost.datasets.files import Dataset, available, load
 from costboost.datasets.makers import (
     FraudData,
     bayes_decision,
@@ -12,12 +11,9 @@ from costboost.datasets.makers import (
 )
 
 __all__ = [
-    "Dataset",
     "FraudData",
-    "available",
     "bayes_decision",
     "bayes_threshold",
-    "load",
     "log_odds",
     "make_fraud",
     "make_gaussians_1d",

@@ -3,7 +3,7 @@
 The files are not part of the package. `load` looks for their folder in this order: the argument
 ``data_dir``, the environment variable ``COSTBOOST_DATA``, and ``shared/data`` next to the
 repository or the working directory. Where there is none, many of the sets are downloaded from
-OpenML. It needs pandas (``pip install "costboost[data]"``).
+OpenML.
 """
 
 from __future__ import annotations
@@ -16,25 +16,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from costboost._typing import AnyArray, Floats
-from costboost.columns import need
 from costboost.costs import per_row
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ENVIRONMENT_VARIABLE = "COSTBOOST_DATA"
 METADATA = "metadata.json"
 COST_COLUMNS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
 REMEDY = (
-    "Name the folder of the benchmark files: data_dir of costboost.datasets.load, the environment "
-    "variable COSTBOOST_DATA, or --data of costboost-papers run."
+    "Name the folder of the benchmark files: data_dir of costboost_papers.datasets.load, the "
+    "environment variable COSTBOOST_DATA, or --data of costboost-papers run."
 )
 
 # The official matrix of kddcup99: truth by decision, in this order.
@@ -124,11 +121,11 @@ def available(data_dir: str | os.PathLike[str] | None = None) -> list[str]:
 
     Examples
     --------
-    >>> from costboost.datasets import available
+    >>> from costboost_papers.datasets import available
     >>> "adult" in available("/data/costboost")  # doctest: +SKIP
     True
     """
-    folder = _folder(data_dir)
+    folder = find_folder(data_dir)
     return sorted(name for name in _metadata(folder) if (folder / f"{name}.csv.gz").is_file())
 
 
@@ -149,15 +146,12 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
 
     Examples
     --------
-    >>> from costboost.datasets import load
+    >>> from costboost_papers.datasets import load
     >>> data = load("bankmarketing", "/data/costboost")  # doctest: +SKIP
     >>> data.positive, data.X.shape, data.costs.shape  # doctest: +SKIP
     ('yes', (37931, 10), (37931, 2, 2))
     """
-    need("pandas", "data", "costboost.datasets.load")
-    import pandas as pd
-
-    folder = _folder(data_dir, missing_ok=name in OPENML)
+    folder = find_folder(data_dir, missing_ok=name in OPENML)
     if folder is None:
         return _from_openml(name)
     known = available(folder)
@@ -235,8 +229,8 @@ def _from_openml(name: str) -> Dataset:
     )
 
 
-def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False) -> Any:
-    """The folder that holds the files; without one an error that says how to name it, or None."""
+def find_folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False) -> Any:
+    """Return the folder that holds the files; without one raise an error, or return None."""
     named = data_dir or os.environ.get(ENVIRONMENT_VARIABLE)
     repository = Path(__file__).resolve().parents[3]
     beside = [base.parent / "shared" / "data" for base in (repository, Path.cwd())]
@@ -246,14 +240,14 @@ def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False
     if named:
         origin = ENVIRONMENT_VARIABLE if data_dir is None else "data_dir"
         raise FileNotFoundError(
-            f"{origin} of costboost.datasets.load must be a folder of benchmark files; "
+            f"{origin} of costboost_papers.datasets.load must be a folder of benchmark files; "
             f"{str(named)!r} has no {METADATA}."
         )
     if missing_ok:
         return None
     raise FileNotFoundError(
-        f"The benchmark files of costboost.datasets.load were not found. {REMEDY} Without them, "
-        f"these sets come from OpenML: {', '.join(OPENML)}."
+        f"The benchmark files of costboost_papers.datasets.load were not found. {REMEDY} Without "
+        f"them, these sets come from OpenML: {', '.join(OPENML)}."
     )
 
 

@@ -1,10 +1,10 @@
 """Intrusion detection with the official cost matrix of the KDD Cup 1999.
 
-    python examples/intrusion_detection.py
+    python papers/examples/intrusion_detection.py
 
 Five kinds of connections, and a matrix that says what each confusion costs: missing a remote attack
 costs 4, taking a probe for normal traffic costs 1. Needs the benchmark file ``kddcup99`` (see
-`costboost.datasets.load`).
+`costboost_papers.datasets.load`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from matplotlib import pyplot as plt
 from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
-from costboost.datasets import load
 from costboost.metrics import mean_cost
+from costboost_papers.datasets import load
 
 
 def some(X: pd.DataFrame, y: np.ndarray, n: int) -> tuple[pd.DataFrame, np.ndarray]:
