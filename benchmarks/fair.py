@@ -2,7 +2,7 @@
 
     python -m benchmarks.fair [--sets pima,crx] [--splits 2]
 
-`costboost.tuned` gives each algorithm the same search inside the training rows: rounds by early
+`benchmarks.tuning` gives each algorithm the same search inside the training rows: rounds by early
 stopping, leaves, weak learner, step, calibration. Rows are added to results/fair.csv as sets are
 done: the same command goes on where it stopped. `python docs/build.py choosing` writes the page.
 """
@@ -16,6 +16,7 @@ from functools import partial
 from benchmarks.harness import RESULTS
 from benchmarks.held_out_cost.problems import Problem, encoder
 from benchmarks.held_out_cost.run import run
+from benchmarks.tuning import TunedClassifier
 from lightgbm import LGBMClassifier
 from sklearn.pipeline import make_pipeline
 
@@ -60,7 +61,7 @@ def methods(problem: Problem, k: int, trials: int) -> dict[str, object]:
         if k == 2 or model.__sklearn_tags__().classifier_tags.multi_class:
             short = name.removesuffix("Classifier")
             model.set_params(n_jobs=1)
-            both = {short: model, f"{short}, tuned": cb.tuned(model, n_trials=trials)}
+            both = {short: model, f"{short}, tuned": TunedClassifier(model, n_trials=trials)}
             for line, one in both.items():
                 found[line] = make_pipeline(encoder(), one) if short in NUMBERS else one
     return found

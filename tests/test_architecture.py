@@ -22,7 +22,7 @@ LAYERS = (
     ("estimator", "losses", "trees"),
     ("learners", "boosting", "_progress"),
     ("algorithms", "wrappers", "gbm"),
-    ("dask", "datasets", "monitor", "plots", "files", "comparison", "tuning"),
+    ("dask", "datasets", "monitor", "plots", "files", "comparison"),
     ("report", "serve", "cli", "_checks", "__init__", "__main__"),
 )
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}

@@ -77,7 +77,7 @@ def section() -> str:
         f"{_sets(rows['data'].nunique())}. *As it comes*: the "
         "defaults of the class, 100 rounds and mostly trees of 8 or 16 leaves; the median, because "
         "a few problems weigh heavily. "
-        "*Tuned*: `costboost.tuned` gives every algorithm the same search of 6 trials inside the "
+        "*Tuned*: `benchmarks/tuning.py` gives every algorithm the same search of 6 trials inside the "
         "training rows (rounds by early stopping, learner, leaves, step, calibration). *Its loss*: "
         "the loss that the algorithm descends, in `CostBoostClassifier(loss=...)`. All scores are "
         "shares of the avoidable cost on held-out rows; *tuned*, *its loss* and *CostBoost* are "

@@ -76,7 +76,6 @@ SECTIONS = {
     "With other tools": [
         Example("own_gbm"),
         Example("search_with_costs"),
-        Example("optuna_search"),
         Example("parquet_files"),
         Example("dask_cluster"),
         Example("onnx_model"),

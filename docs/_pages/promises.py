@@ -99,8 +99,8 @@ minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-tru
 
 **Faults**
 
-- `costboost compare --checkpoint` keeps what is finished; `costboost tune` and `costboost
-  reproduce` do so by themselves. After a kill the same call goes on and ends in the identical
+- `costboost compare --checkpoint` keeps what is finished; `costboost reproduce` does so by itself.
+  After a kill the same call goes on and ends in the identical
   result. A checkpoint of other rows, costs, parameters or versions is refused.
 - A full disk, a path that cannot be written or a missing temporary folder is an `OSError` that says
   what to do. Files are replaced in one step: the old one is whole until the new one is.

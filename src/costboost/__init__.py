@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from costboost.comparison import compare
     from costboost.files import load
     from costboost.gbm.classifier import CostBoostClassifier
-    from costboost.tuning import tuned
     from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
 __version__ = "0.2.0"
@@ -74,7 +73,6 @@ __all__ = [
     "decisions",
     "load",
     "metrics",
-    "tuned",
     "wrappers",
 ]
 
@@ -87,7 +85,6 @@ _MODULES = {
     "check_cost_sensitive": "costboost._checks",
     "compare": "costboost.comparison",
     "load": "costboost.files",
-    "tuned": "costboost.tuning",
 }
 
 

@@ -10,7 +10,7 @@ import costboost
 from cli.conftest import run, words
 from costboost.cli import COMMANDS, load
 
-HEAVY = "lightgbm matplotlib numba numpy optuna pandas plotly polars scipy sklearn xgboost"
+HEAVY = "lightgbm matplotlib numba numpy pandas plotly polars scipy sklearn xgboost"
 # Runs the command line, then prints which heavy packages it loaded and its peak memory (not by
 # getrusage: its maximum outlives exec, so that a large parent would be counted).
 PROBE = f"""

@@ -75,12 +75,11 @@ def test_a_killed_comparison_goes_on(world, tmp_path, monkeypatch):
     assert not path.exists()
 
 
-@pytest.mark.parametrize(("command", "option"), [("compare", "--checkpoint"), ("tune", "--study")])
-def test_a_file_of_another_kind_stays(world, tmp_path, command, option):
+def test_a_file_of_another_kind_stays(world, tmp_path):
     path = tmp_path / "mine"
     path.write_text('{"not": "yours"}')
-    said = fails(command, world.train, *COSTS, option, path)
-    assert f"is not a file of costboost {command}" in said
+    said = fails("compare", world.train, *COSTS, "--checkpoint", path)
+    assert "is not a file of costboost compare" in said
     assert path.read_text() == '{"not": "yours"}'
 
 
@@ -110,43 +109,3 @@ def test_demo(monkeypatch, tmp_path):
     monkeypatch.setattr(compare, "find_spec", lambda name: None)
     text = run("demo", "--rows", 500, "--report", tmp_path / "none.html").output
     assert 'pip install "costboost[report]"' in text
-
-
-# --- the search ---------------------------------------------------------------------------------
-
-FAST = (*COSTS, *SMALL, "--set", "effort=fast")
-
-
-def tuned(world, folder, trials, *more):
-    pytest.importorskip("optuna")
-    few = ("--study", folder / "s.study", "--folds", 2, "--trials", trials)
-    return as_json("tune", world.train, *FAST, *few, *more)
-
-
-def test_a_search_goes_on(world, tmp_path):
-    """Also after a kill: half a line at the end, a trial that never ended, one that never began."""
-    study, path = tmp_path / "s.study", tmp_path / "m.costboost"
-    assert tuned(world, tmp_path, 2)["trials"] == 2
-    whole = tuned(world, tmp_path, 3, "-o", path)
-    assert whole["trials"] == 3
-    model = load(path)
-    for name, value in whole["best"].items():
-        assert getattr(model, name) == value
-    study.write_bytes(study.read_bytes()[:-100])
-    assert {**tuned(world, tmp_path, 3), "model": 0} == {**whole, "model": 0}
-    assert sorted(tmp_path.iterdir()) == [path, study]
-    # The estimate is honest: what `fit` measures of these settings, on the same held-out rows.
-    settings = [x for k, v in whole["best"].items() for x in ("--set", f"{k}={v!r}")]
-    fitted = as_json("fit", world.train, *FAST, *settings, "-o", path)["held_out"]
-    rules = {rule["key"]: rule["cost"] for rule in whole["held_out"]["ways_to_decide"]}
-    for rule in fitted["ways_to_decide"]:
-        assert rules[rule["key"]] == rule["cost"]
-
-
-def test_what_is_found_can_be_typed_as_options(world, tmp_path):
-    pytest.importorskip("optuna")
-    study = tmp_path / "s.study"
-    few = ("--algorithm", "AdaC2", "--set", "n_estimators=3", "--folds", 2, "--trials", 1)
-    text = run("tune", world.train, *COSTS, *few, "--study", study).stdout
-    assert "Best settings of 1 trials" in text and "--set max_leaves=8" in text
-    assert "calibration" not in study.read_text()

@@ -36,7 +36,6 @@ def test_an_output_is_no_input(world, rows):
         ("fit", str(folder / "row*.csv"), *FIT, "-o", out),
         ("report", world.model, rows, "-o", out),
         ("report", world.model, rows, "-o", world.model, "--force"),
-        ("tune", rows, *FIT, "--study", out),
         ("compare", rows, *FIT, "--checkpoint", out),
     ):
         assert "is read as well" in fails(*command)
@@ -53,7 +52,6 @@ def test_what_exists_is_replaced_only_if_that_is_meant(world, rows, monkeypatch)
     for command in (
         ("fit", rows, *FIT, "-o", other),
         ("fit", rows, *FIT, "--save-test", other),
-        ("tune", rows, *FIT, "-o", other),
         ("predict", world.model, rows, "-o", other),
         ("report", world.model, rows, "-o", other),
         ("compare", rows, *COSTS, "--plot", other),

@@ -35,7 +35,7 @@ def printed(command, folder):
 
 
 def test_the_page_is_right(tmp_path):
-    for module in ("catboost", "optuna", "plotly", "xgboost"):
+    for module in ("catboost", "plotly", "xgboost"):
         pytest.importorskip(module)
     for block in BLOCK.findall(PAGE.read_text("utf-8")):
         for command, said in STEP.findall(block):

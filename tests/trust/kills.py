@@ -51,21 +51,9 @@ def compare(folder, checkpoint):
     )  # fmt: skip
 
 
-def tune(folder, checkpoint):
-    found = command(
-        "tune", folder / "rows.csv", *COSTS, "--set", "n_estimators=12", "--set", "ensemble=2",
-        "--set", "n_jobs=1", "--folds", 2, "--trials", 6, "--json",
-        "--study", checkpoint or folder / "whole.study",
-    )  # fmt: skip
-    return json.dumps({**json.loads(found), "study": None})
-
-
 SCENARIOS = {
     "compare": compare,
-    "tune": tune,
 }
-# Files that stay when all is done: the trials of a search.
-STAY = {"tune": {"checkpoint"}}
 
 
 def scene(folder):
@@ -92,7 +80,7 @@ def disturb(name, n_kills, rng, violations):
             answer.write_text(action(folder, path))
 
         whole = Child(lambda: play(None, folder / "whole"), folder / "log")
-        if whole.wait(30) != 0:
+        if whole.wait(60) != 0:
             return counts, [*violations, f"{name}: undisturbed run failed: {whole.words}"]
         right = (folder / "whole").read_text()
         answer = folder / "answer"
@@ -100,7 +88,7 @@ def disturb(name, n_kills, rng, violations):
             child = Child(lambda: play(checkpoint, answer), folder / "log")
             last = rng.random() < 0.15  # sometimes it may end
             delay = rng.uniform(0, 1.1) * whole.seconds
-            code = child.wait(30) if last else None
+            code = child.wait(60) if last else None
             if not last:
                 time.sleep(delay)
                 code = child.poll()
@@ -108,7 +96,7 @@ def disturb(name, n_kills, rng, violations):
                     sign = signal.SIGKILL if rng.random() < 0.8 else signal.SIGINT
                     os.kill(child.pid, sign)
                     counts["kills" if sign == signal.SIGKILL else "Ctrl-C"] += 1
-                    code = child.wait(30)
+                    code = child.wait(60)
                     if sign == signal.SIGINT and code != 0:
                         strays = {p.name for p in work.iterdir()} - {"checkpoint"}
                         if strays:
@@ -122,7 +110,7 @@ def disturb(name, n_kills, rng, violations):
                 break
             _check_end(name, work, folder, answer, right, counts, violations)
         child = Child(lambda: play(checkpoint, answer), folder / "log")
-        if child.wait(30) != 0:
+        if child.wait(60) != 0:
             violations.append(f"{name}: the last run failed: {child.words}")
         else:
             _check_end(name, work, folder, answer, right, counts, violations)
@@ -136,7 +124,7 @@ def _check_end(name, work, folder, answer, right, counts, violations):
     counts["completed"] += 1
     if answer.read_text() != right:
         violations.append(f"{name}: resumed to another result")
-    strays = {p.name for p in work.iterdir()} - STAY.get(name, set())
+    strays = {p.name for p in work.iterdir()}
     strays |= {p.name for p in (folder / "temporary").iterdir()}
     if strays:
         violations.append(f"{name}: left {sorted(strays)}")

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 # What users install; tools of developers need no lower bounds that are true.
 EXTRAS = (
     "data", "gbm", "files", "onnx", "dask", "plots", "serve", "report",
-    "tune", "catboost",
+    "catboost",
 )  # fmt: skip
 
 # Packages of packages. typer 0.16 and matplotlib 3.9 use names that newer ones deprecate: users are

@@ -19,13 +19,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 ROOT = Path(__file__).parents[2]
 
 
-def test_killed_searches_end_in_the_identical_result():
+def test_killed_comparisons_end_in_the_identical_result():
     from trust.kills import run
 
-    counts, violations = run(1, n_kills=2, scenarios=("tune",))
+    counts, violations = run(1, n_kills=2, scenarios=("compare",))
     assert violations == []
     assert counts["signals in all"] == 2
-    assert counts["tune: completed"] >= 1
+    assert counts["compare: completed"] >= 1
 
 
 def test_a_wrong_end_and_a_stray_file_would_be_seen(monkeypatch):

@@ -21,8 +21,6 @@ COMMANDS = {
     "fit": "Train a model on a file, and show what its decisions cost on held-out rows.",
     "predict": "Decide the rows of a file, and write the decisions beside them.",
     "compare": "Compare ways to decide on a file, by cross-validation, in money.",
-    "tune": "Search for the settings that cost least; measure them on rows the search has not "
-    "seen.",
     "explain": "Explain the decision of a row: what each feature adds to the saving, in money.",
     "report": "Write a page about what the decisions cost on rows the model was not trained on.",
     "monitor": "Put what new rows cost beside what rows of a reference cost.",

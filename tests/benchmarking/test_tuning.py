@@ -1,14 +1,13 @@
-"""`costboost.tuned` searches alike for all, inside the training rows, and goes on."""
+"""The search of the benchmarks treats all alike, inside the training rows."""
 
 import numpy as np
 import pytest
+from benchmarks.tuning import ROUNDS, TunedClassifier
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 import costboost as cb
-from costboost.columns import TableError
 from costboost.metrics import total_cost
-from costboost.tuning import ROUNDS
 from data import row_costs, rows
 
 pytest.importorskip("optuna")
@@ -22,8 +21,7 @@ def test_every_kind_of_algorithm_is_searched(name):
     X, y = rows(2 if name in TWO else 3, n=120)
     start = getattr(cb, f"{name}Classifier")(n_estimators=10)
     matrix = COSTS if name in TWO else 1 - np.eye(3)
-    keep = ["n_estimators"] if name == "Costing" else []  # it has no rounds, only many trees
-    model = cb.tuned(start, n_trials=4, cv=2, keep=keep, random_state=0)
+    model = TunedClassifier(start, n_trials=4, cv=2, random_state=0)
     found = model.set_params(cost_matrix=matrix).fit(X, y)
     assert found.n_trials_ == 4
     assert start.get_params() == getattr(cb, f"{name}Classifier")(n_estimators=10).get_params()
@@ -39,7 +37,7 @@ def test_every_kind_of_algorithm_is_searched(name):
 def test_the_first_trial_is_the_estimator_as_it_is():
     X, y = rows(n=150)
     w, start = np.linspace(0.5, 2.5, 150), cb.AdaC2Classifier(COSTS, n_estimators=7)
-    model = cb.tuned(start, n_trials=1, cv=2).fit(X, y, w)
+    model = TunedClassifier(start, n_trials=1, cv=2).fit(X, y, w)
     assert model.best_params_ == {"max_leaves": 8}
     total = 0.0
     for train, test in StratifiedKFold(2).split(X, y):
@@ -49,16 +47,11 @@ def test_the_first_trial_is_the_estimator_as_it_is():
     assert model.best_cost_ == pytest.approx(total / w.sum())
 
 
-def test_more_trials_never_cost_more_and_kept_parameters_stay():
+def test_more_trials_never_cost_more():
     X, y = rows(n=150)
     start = cb.AsyBLClassifier(COSTS, n_estimators=20)
-    one, many = (cb.tuned(start, n_trials=n, cv=2).fit(X, y) for n in (1, 8))
+    one, many = (TunedClassifier(start, n_trials=n, cv=2).fit(X, y) for n in (1, 8))
     assert many.best_cost_ <= one.best_cost_
-    keep = ("learning_rate", "early_stopping", "calibration")
-    kept = cb.tuned(start, n_trials=3, cv=2, keep=keep).fit(X, y)
-    assert set(kept.best_params_) == {"max_leaves"}
-    with pytest.raises(ValueError, match="nothing to search"):
-        cb.tuned(start, keep=[*keep, "max_leaves"]).fit(X, y)
     stopped = [t for t in (many.best_params_, ROUNDS) if "early_stopping" in t]
     assert all(one["n_estimators"] == 500 for one in stopped)
 
@@ -66,7 +59,9 @@ def test_more_trials_never_cost_more_and_kept_parameters_stay():
 def test_costs_of_rows_and_weights_reach_the_search():
     X, y = rows(n=150)
     costs = np.asarray(row_costs(150))
-    model = cb.tuned(cb.CostBoostClassifier(effort="fast", n_estimators=10), n_trials=2, cv=2)
+    model = TunedClassifier(
+        cb.CostBoostClassifier(effort="fast", n_estimators=10), n_trials=2, cv=2
+    )
     model.fit(X, y, np.linspace(0.5, 1.5, 150), costs=costs)
     told = model.predict(X, costs=costs)
     np.testing.assert_array_equal(told, model.best_estimator_.predict(X, costs=costs))
@@ -74,17 +69,8 @@ def test_costs_of_rows_and_weights_reach_the_search():
     assert clone(model).get_params()["n_trials"] == 2
 
 
-def test_a_search_goes_on_and_refuses_another_question(tmp_path):
-    X, y = rows(n=120)
-    path = tmp_path / "a.study"
+def test_a_search_stands_in_a_comparison():
     start = cb.AdaC2Classifier(COSTS, n_estimators=5)
-    whole = cb.tuned(start, n_trials=4, cv=2).fit(X, y)
-    cb.tuned(start, n_trials=2, cv=2, study=path).fit(X, y)
-    found = cb.tuned(start, n_trials=4, cv=2, study=path).fit(X, y)
-    assert (found.best_params_, found.best_cost_) == (whole.best_params_, whole.best_cost_)
-    with pytest.raises(TableError, match="another question: rows differ"):
-        cb.tuned(start, cv=2, study=path).fit(X + 1, y)
-    # Beside the algorithm as printed, in a comparison.
-    methods = {"as printed": start, "tuned": cb.tuned(start, n_trials=2, cv=2)}
-    found = cb.compare(methods, (X, y), splits=2, progress=False)
+    methods = {"as printed": start, "tuned": TunedClassifier(start, n_trials=2, cv=2)}
+    found = cb.compare(methods, rows(n=120), splits=2, progress=False)
     assert found.methods == ["as printed", "tuned"]

@@ -1,10 +1,8 @@
-"""`tuned`: a small search that treats every algorithm alike, inside the training rows."""
+"""A small search that treats every algorithm alike, inside the training rows; by Optuna."""
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
@@ -16,14 +14,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats
-from costboost._utils import progress_bar
-from costboost._utils import versions as installed
-from costboost.columns import need
-from costboost.comparison import Kept, Table, decide
+from costboost.comparison import Table, decide
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.wrappers import MinCostClassifier
 
-__all__ = ["TunedClassifier", "tuned"]
+__all__ = ["TunedClassifier"]
 
 # Of algorithms whose papers fix the rounds: stopped early, by the cost of held-out rows.
 ROUNDS = {
@@ -52,8 +47,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     early stopping, the number of leaves, trees in place of the paper's weak learner, the step
     (``learning_rate``), row and column sampling and regularisation, and whether the scores are
     calibrated (`MinCostClassifier`, sigmoid). The first trial has the settings of ``estimator``.
-    What settings cost is measured by cross-validation on the training rows alone. It needs Optuna,
-    ``pip install "costboost[tune]"``. `costboost.tuned` is its short name.
+    What settings cost is measured by cross-validation on the training rows alone.
 
     Parameters
     ----------
@@ -63,17 +57,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cost_matrix : array, frame, mapping, callable or None, default=None
         What decisions cost; by default the costs of ``estimator``.
     n_trials : int, default=20
-        Trials in all, those of an earlier call with the same ``study`` included.
+        Trials in all.
     cv : int, splitter or list of pairs, default=3
         Folds that a trial is measured on; hopeless trials stop after a fold.
-    keep : collection of str
-        Parameters that stay as they are; ``"calibration"`` keeps calibration out of the search.
-    study : path, optional
-        File that keeps the trials; the same call goes on where a killed one stopped.
     random_state : int or None, default=None
         Seed of the search; None is 0.
-    verbose : int, default=0
-        1 shows a bar, in a terminal.
 
     Attributes
     ----------
@@ -91,15 +79,6 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The classes.
     decisions_ : array of shape (d,)
         The decisions.
-
-    Examples
-    --------
-    >>> from costboost import AdaC2Classifier, tuned
-    >>> from costboost.datasets import make_fraud
-    >>> data = make_fraud(400, random_state=0)
-    >>> model = tuned(AdaC2Classifier({"fn": 20, "fp": 1}), n_trials=3, cv=2)
-    >>> model.fit(data.X, data.y).n_trials_
-    3
     """
 
     def __init__(
@@ -109,19 +88,13 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_trials: int = 20,
         cv: Any = 3,
-        keep: Collection[str] = (),
-        study: str | os.PathLike[str] | None = None,
         random_state: int | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.cost_matrix = cost_matrix
         self.n_trials = n_trials
         self.cv = cv
-        self.keep = keep
-        self.study = study
         self.random_state = random_state
-        self.verbose = verbose
 
     def fit(
         self,
@@ -149,7 +122,6 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted classifier.
         """
-        need("optuna", "tune", "costboost.tuned")
         start = CostBoostClassifier() if self.estimator is None else clone(self.estimator)
         form = self.cost_matrix if self.cost_matrix is not None else start.cost_matrix
         given, columns = form if costs is None else costs, getattr(start, "columns", None)
@@ -158,11 +130,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = {"cost_matrix": form, "random_state": seed}
         known = start.get_params(deep=False)
         start.set_params(**{k: v for k, v in own.items() if k in known and known[k] is None})
-        space = _space(start, self.keep)
+        space = _space(start)
         if not space:
             raise ValueError(
                 f"There is nothing to search: {type(start).__name__} has none of the parameters "
-                f"{', '.join(SPACE)} that is not kept."
+                f"{', '.join(SPACE)}."
             )
         pairs = list(check_cv(self.cv, table.y, classifier=True).split(table.y, table.y))
         found = self._search(start, space, table, pairs, seed)
@@ -179,51 +151,26 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _search(
         self, start: Any, space: dict[str, Any], table: Table, pairs: list[Any], seed: int
     ) -> Any:
-        """Do the trials that are missing; the study of Optuna."""
+        """Do the trials; the study of Optuna."""
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        blank = clone(start).set_params(cost_matrix=None)  # the costs have a hash of their own
-        about = {
-            **table.prints, "settings": repr((blank, sorted(space))), "seed": seed,
-            "folds": [len(test) for _, test in pairs],
-            "versions": installed("costboost", "lightgbm", "optuna", "scikit-learn"),
-        }  # fmt: skip
-        kept, states = Kept(self.study, "tune"), optuna.trial.TrialState
+        states = optuna.trial.TrialState
         study = optuna.create_study(pruner=optuna.pruners.MedianPruner(n_startup_trials=5))
-        with progress_bar(bool(self.verbose)) as bar:
-            line = bar.add_task("trials", total=self.n_trials)
-            for number in range(max(self.n_trials, len(kept.found))):
-                known = kept.get(number, about)
-                if known is not None:
-                    state, value, params, seen = known
-                    study.add_trial(
-                        optuna.trial.create_trial(
-                            state=states[state], value=value, params=params, distributions=space,
-                            intermediate_values=dict(enumerate(seen)),
-                        )
-                    )  # fmt: skip
-                else:
-                    # Each trial has its own seed, so that a search that was killed goes on as if
-                    # it had not been.
-                    study.sampler = optuna.samplers.TPESampler(seed=seed + number)
-                    if number == 0:
-                        study.enqueue_trial(_first(start, space))
-                    trial = study.ask(space)
-                    model = _built(start, _settings(trial.params))
-                    try:
-                        value = _cost(model, table, pairs, seed, trial)
-                        study.tell(trial, value, None if value is not None else states.PRUNED)
-                    except ValueError:
-                        # The weak learner or the calibration may refuse the rows; others need not.
-                        if number == 0:
-                            raise
-                        study.tell(trial, state=states.FAIL)
-                    ended = study.trials[-1]
-                    seen = list(ended.intermediate_values.values())
-                    kept.put(number, about, [ended.state.name, ended.value, ended.params, seen])
-                least = f"least cost {study.best_value:.4g}"
-                bar.update(line, completed=number + 1, description=least)
+        for number in range(self.n_trials):
+            study.sampler = optuna.samplers.TPESampler(seed=seed + number)
+            if number == 0:
+                study.enqueue_trial(_first(start, space))
+            trial = study.ask(space)
+            model = _built(start, _settings(trial.params))
+            try:
+                value = _cost(model, table, pairs, seed, trial)
+                study.tell(trial, value, None if value is not None else states.PRUNED)
+            except ValueError:
+                # The weak learner or the calibration may refuse the rows; others need not.
+                if number == 0:
+                    raise
+                study.tell(trial, state=states.FAIL)
         return study
 
     def predict(self, X: Any, *, costs: Any = None) -> AnyArray:
@@ -294,9 +241,6 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-tuned = TunedClassifier
-
-
 def _cost(model: Any, table: Table, pairs: list[Any], seed: int, trial: Any) -> float | None:
     """Mean cost of a held-out row; None if the trial is hopeless after some folds."""
     total = weight = 0.0
@@ -315,7 +259,7 @@ def _cost(model: Any, table: Table, pairs: list[Any], seed: int, trial: Any) -> 
 # -- the space ----------------------------------------------------------------------------------
 
 
-def _space(model: Any, keep: Collection[str]) -> dict[str, Any]:
+def _space(model: Any) -> dict[str, Any]:
     """What is searched, as distributions of Optuna; the model's own value is in each."""
     from optuna.distributions import CategoricalDistribution as Choice
     from optuna.distributions import FloatDistribution, IntDistribution
@@ -336,7 +280,7 @@ def _space(model: Any, keep: Collection[str]) -> dict[str, Any]:
         space["estimator"] = Choice([usual, "tree"])
     if "calibration" not in known and hasattr(model, "decision_function"):
         space["calibration"] = Choice(["none", "sigmoid"])
-    return {name: row for name, row in space.items() if name not in keep}
+    return space
 
 
 def _settings(chosen: dict[str, Any]) -> dict[str, Any]:
