@@ -55,11 +55,11 @@ format: $(VENV)/.installed-dev ## Repair style and formatting
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise and write docs/promises.md
+trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise, and keep the counts
 	PYTHONPATH=src:tests $(BIN)/python -m trust $(ARGS)
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q -m trust tests
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py tests/serve/test_openapi.py
-	$(BIN)/python docs/build.py promises
+	$(BIN)/python docs/build.py tables
 
 test-lower: $(LOWER_VENV)/.installed ## Run a part of the tests with the oldest dependencies that are allowed
 	$(LOWER_VENV)/bin/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(LOWER_TESTS))
@@ -94,7 +94,7 @@ bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memor
 	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
-	$(BIN)/python docs/build.py scale
+	$(BIN)/python docs/build.py tables
 
 evidence: $(VENV)/.installed-dev ## Measure all that is older than the code, cheapest first; goes on where it was stopped
 	$(BIN)/python -m benchmarks.evidence $(ARGS)
@@ -108,8 +108,8 @@ docs-serve: $(VENV)/.installed-dev ## Show the documentation on localhost while 
 constraints: $(VENV)/.installed-dev ## Write constraints.txt, the versions that developers and CI use
 	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
-docs-pages: $(VENV)/.installed-dev ## Write the generated pages, figures and tables anew
-	$(BIN)/python docs/build.py $(ARGS)
+docs-pages: $(VENV)/.installed-dev ## Write the tables of pages anew; ARGS="outputs docs/start.md": what its code prints
+	$(BIN)/python docs/build.py $(or $(ARGS),tables)
 
 bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, beside a bare handler
 	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py

@@ -4,7 +4,7 @@
 
 `benchmarks.tuning` gives each algorithm the same search inside the training rows: rounds by early
 stopping, leaves, weak learner, step, calibration. Rows are added to results/fair.csv as sets are
-done: the same command goes on where it stopped. `python docs/build.py choosing` writes the page.
+done: the same command goes on where it stopped. `python docs/build.py tables` writes the tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The walk of a newcomer on the command line: own file, verdict, decisions, service; timed.
 
     python benchmarks/walk.py
-    python docs/build.py walk        # puts the seconds into docs/cli.md
+    python docs/build.py tables      # puts the seconds into docs/cli.md
 
 Each step is run three times in a new process, as a user would. Processor seconds tell more than
 seconds where the machine is busy.

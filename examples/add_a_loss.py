@@ -1,11 +1,6 @@
 """Add a loss of your own, and use it everywhere by its name.
 
-    python examples/add_a_loss.py
-
-A loss has a name and a value; derivatives are taken numerically unless you write them. Once
-registered, it works in `CostBoostClassifier`, `MCBoostClassifier`, and as an objective of LightGBM
-and XGBoost. This one regresses the negative costs: the largest score is the decision of least
-expected cost.
+python examples/add_a_loss.py
 """
 
 from __future__ import annotations

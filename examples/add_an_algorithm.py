@@ -1,11 +1,6 @@
 """Add a boosting algorithm in twenty lines.
 
-    python examples/add_an_algorithm.py
-
-A vote-based algorithm is a *vote rule*: a formula for the vote of a round and a factor for the
-weights. The loop, validation, prediction and everything else are shared. This one is a compromise
-of AdaC2 and AdaBoost: the cost enters with its square root. It is invented for this page; nobody
-recommends it.
+python examples/add_an_algorithm.py
 """
 
 from __future__ import annotations

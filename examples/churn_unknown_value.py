@@ -1,10 +1,6 @@
 """Churn: what a customer is worth is known only afterwards.
 
-    python examples/churn_unknown_value.py
-
-For customers of the past we know what they spent in the year after; for those of today we do not.
-An offer costs 20; losing a customer costs what they would have spent. Train with the value and
-decide without it: the boosters learn which customers are valuable. The customers are made up.
+python examples/churn_unknown_value.py
 """
 
 from __future__ import annotations

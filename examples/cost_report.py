@@ -1,11 +1,6 @@
 """The cost report of a model: one HTML file in money.
 
-    python examples/cost_report.py
-
-A missed fraud costs its amount, a review costs 5. The report compares the model with one decision
-for all payments, with the usual threshold, and with a logistic regression that is told the same
-costs. The page works offline; it has sliders for the costs and the capacity, and a table of the
-most expensive mistakes.
+python examples/cost_report.py
 """
 
 from __future__ import annotations

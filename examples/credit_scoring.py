@@ -1,10 +1,6 @@
 """Credit scoring: every applicant has costs of their own.
 
-    python examples/credit_scoring.py
-
-A default loses 75 % of the loan; refusing a good customer loses the interest, 6 %. Both follow
-from the column ``loan``, so the costs are written as formulas. The applicants are made up: the
-chance of default depends on income, debt, age and late payments.
+python examples/credit_scoring.py
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """Train on a Dask cluster, serve without one.
 
-    python examples/dask_cluster.py
-
-Two workers on this machine stand for a real cluster. No process holds all rows. `to_local()` gives
-an ordinary classifier that needs neither Dask nor the cluster. Needs the extra ``dask``.
+python examples/dask_cluster.py
 """
 
 from __future__ import annotations

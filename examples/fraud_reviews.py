@@ -1,9 +1,6 @@
 """Accept, review or block card payments with a limited number of reviews a day.
 
-    python examples/fraud_reviews.py 200
-
-prints what four policies cost on ten days of synthetic payments, the price of one more review, and
-Chow's rule as the special case of equal costs. docs/decisions.md explains each step.
+python examples/fraud_reviews.py 200
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
 """Classes in a hierarchy: when in doubt, name the genus.
 
-    python examples/hierarchical_classes.py
-
-Nine species in three genera; species of a genus look alike. `from_taxonomy` charges a mistake by
-the distance in the tree: 2 within a genus, 4 between them. Naming only the genus is a decision too:
-it costs 0.5 if it is right, because someone must look again, and 4 if it is wrong. The measurements
-are made up.
+python examples/hierarchical_classes.py
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """Cache a model with joblib for yourself, and share it as a model file.
 
-    python examples/joblib_model.py
-
-A joblib file is a pickle: loading it can run any code. Use it for caches that nobody else writes
-to. Share model files instead: they hold no code.
+python examples/joblib_model.py
 """
 
 from __future__ import annotations

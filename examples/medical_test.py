@@ -1,10 +1,6 @@
 """A medical test that must find 97 % of the tumours.
 
-    python examples/medical_test.py
-
-Nobody wants to price a missed tumour, but a detection rate is demanded. `TargetRateClassifier`
-looks for the cost ratio that reaches it, and says what that ratio is. The data are the breast
-cancer measurements of scikit-learn; 0 = malignant.
+python examples/medical_test.py
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Write a classifier as an ONNX graph and let onnxruntime decide, with the costs of each row.
 
-    python examples/onnx_model.py
-
-Needs the extras ``data`` and ``onnx``.
+python examples/onnx_model.py
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """A cost matrix in your own LightGBM and XGBoost.
 
-    python examples/own_gbm.py
-
-Both libraries take a custom objective. `costboost.gbm.objective` makes one of every loss of the
-library, with costs of single rows; `cost_metric` watches the money on validation rows; `decide`
-turns raw scores into decisions. Needs the extra ``gbm``.
+python examples/own_gbm.py
 """
 
 from __future__ import annotations

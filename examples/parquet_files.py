@@ -1,9 +1,6 @@
 """Train and decide from Parquet files that need not fit into memory.
 
-    python examples/parquet_files.py
-
-Rows are read in batches, and bins are kept on disk. The costs name columns of the files. Needs
-the extras ``data`` and ``gbm``.
+python examples/parquet_files.py
 """
 
 from __future__ import annotations

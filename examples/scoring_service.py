@@ -1,8 +1,4 @@
-"""A scoring service, asked for decisions.
-
-`costboost serve` puts a model file behind HTTP. This script saves a model, starts the service on
-this machine, asks it to decide on three payments with one review allowed, and stops it.
-"""
+"""A scoring service, asked for decisions."""
 
 import json
 import re

@@ -1,9 +1,6 @@
 """A pipeline, a grid search, and costs that travel with the rows.
 
-    python examples/search_with_costs.py
-
-scikit-learn's metadata routing cuts the costs into the same folds as the rows. The search maximises
-the share of the avoidable cost, not accuracy.
+python examples/search_with_costs.py
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Save a model that contains a scikit-learn estimator, and load it only if you trust its types.
 
-    python examples/skops_model.py
-
-Needs the extra ``files``. The scikit-learn parts are stored by skops. The types of
-common estimators are known. For others the error lists the types, and whoever loads the file
-decides whether to trust them.
+python examples/skops_model.py
 """
 
 from __future__ import annotations

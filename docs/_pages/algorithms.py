@@ -1,22 +1,23 @@
-"""Write the lists of public names that follow from the recipes.
-
-    python docs/build.py algorithms
-
-The stub tells type checkers which classes `costboost.algorithms` finds in its modules. The table of
-all classes is on the page that docs/_pages/choosing.py writes.
-"""
+"""What follows from the algorithms and losses: public names, the type stub, tables of pages."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from tables import markdown
 
 import costboost
-from costboost import errors
+from costboost import errors, losses
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "costboost" / "__init__.py"
 STUB = ROOT / "src" / "costboost" / "algorithms" / "__init__.pyi"
+
+# ------------------------------------------------------------------------------ public names
 
 
 def stub() -> str:
@@ -44,9 +45,91 @@ def public_names(text: str) -> str:
 
 def _as_ruff_sorts(name: str) -> tuple[int, str]:
     """Constants, then classes, then functions and modules."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+    if name.isupper():
+        return 0, name
+    if name[0].isupper():
+        return 1, name
+    return 2, name
 
 
-def pages() -> dict[Path, str]:
-    """Both files."""
-    return {PACKAGE: public_names(PACKAGE.read_text(encoding="utf-8")), STUB: stub()}
+# --------------------------------------------------------------------------------- algorithms
+
+
+def classes() -> str:
+    """All algorithms, with what each does and can do."""
+    lines = []
+    for name in costboost.algorithms.__all__:
+        algorithm = getattr(costboost, name)
+        card = algorithm._recipe
+        many = "any"
+        if getattr(algorithm, "_is_binary", True):
+            many = "two"
+        beyond_classes = "yes"
+        if algorithm._needs_classes_as_decisions:
+            beyond_classes = "no"
+        source = f"[{card.source}](algorithms/{module_of(algorithm)}.md)"
+        lines.append([f"`{name}`", card.idea, source, many, beyond_classes, card.link])
+    headings = ["class", "idea", "paper", "classes", "decisions beyond classes", "link"]
+    return markdown(headings, lines)
+
+
+def module_of(algorithm: Any) -> str:
+    """Return the name of the module, which is that of the paper."""
+    return str(algorithm.__module__.rsplit(".", 1)[1])
+
+
+# ------------------------------------------------------------------------------------- losses
+
+JUDGED = ["guess-averse", "Fisher consistent", "symmetric", "calibrated", "two classes"]
+
+
+@cache
+def judged_losses() -> list[tuple[losses.Loss, dict[str, Any]]]:
+    """Every loss of the library with its verdicts, by property."""
+    from costboost_papers.loss_properties import (
+        is_calibrated,
+        is_fisher_consistent,
+        is_guess_averse,
+    )
+
+    own = [one for one in losses.LOSSES.values() if type(one).__module__.startswith("costboost.")]
+    own.sort(key=lambda loss: not loss.is_binary)
+    judged = []
+    for loss in [*own, losses.PNorm(1.0), losses.PNorm(2.0), losses.PNorm(4.0)]:
+        verdicts = [
+            is_guess_averse(loss),
+            is_fisher_consistent(loss),
+            is_calibrated(loss, costs="symmetric"),
+            is_calibrated(loss),
+            is_calibrated(loss, 2),
+        ]
+        judged.append((loss, dict(zip(JUDGED, verdicts, strict=True))))
+    return judged
+
+
+def loss_properties() -> str:
+    """The losses and their properties."""
+    marks = {True: "yes", False: "**no**"}
+    lines = []
+    for loss, verdicts in judged_losses():
+        lines.append([f"`{loss!r}`", loss.formula, *(marks[bool(v)] for v in verdicts.values())])
+    calibrated = ["symmetric costs", "all costs", "two classes"]
+    headings = ["loss", "value", "guess-averse", "Fisher consistent"]
+    return markdown([*headings, *(f"calibrated: {costs}" for costs in calibrated)], lines)
+
+
+def loss_counterexamples() -> str:
+    """A counterexample for every "no"."""
+    lines = []
+    for loss, verdicts in judged_losses():
+        for name, verdict in verdicts.items():
+            if not verdict:
+                lines.append(f"- `{loss!r}`, {name}: {verdict.witness}.")
+    return "\n".join(lines)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "classes": classes,
+    "losses": loss_properties,
+    "loss_counterexamples": loss_counterexamples,
+}

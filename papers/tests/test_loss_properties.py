@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -28,7 +25,6 @@ BINARY = [
 SCORES = [MC(), GEL(), GLL(), Ls(), Lt()]
 LAWS = (is_guess_averse, is_fisher_consistent, is_calibrated)
 NORMS = [PNorm(1.0), PNorm(1.5), PNorm(2.0), PNorm(4.0)]
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 def risk(loss, eta, S, C):
@@ -197,10 +193,3 @@ def test_verdict_reads_well():
 def test_bad_arguments(law, arguments, message):
     with pytest.raises(ValueError, match=message):
         law(**arguments)
-
-
-def test_docs_table_is_up_to_date():
-    page = runpy.run_path(str(DOCS / "_pages" / "losses.py"))["page"]()
-    assert (DOCS / "losses.md").read_text(encoding="utf-8") == page, (
-        "docs/losses.md is stale: run python docs/build.py losses"
-    )

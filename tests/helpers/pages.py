@@ -20,6 +20,7 @@ __all__ = [
     "RECIPES",
     "ROOT",
     "Block",
+    "notebook",
     "run_blocks",
     "same_output",
     "sections",
@@ -66,6 +67,31 @@ def _close(shown: str, printed: str) -> bool:
     decimals = len(shown.partition(".")[2])
     a, b = (float(text.replace(",", "")) for text in (shown, printed))
     return abs(a - b) <= 1.001 * max(0.01 * abs(b), 10.0**-decimals)
+
+
+def notebook(page: str) -> dict[str, object]:
+    """Return a page as a Jupyter notebook: its prose, its blocks of Python, and what they print."""
+    text = (ROOT / page).read_text("utf-8")
+    cells: list[dict[str, object]] = []
+
+    def add(kind: str, source: str, **more: object) -> None:
+        lines = source.strip().splitlines(keepends=True)
+        cell = {"cell_type": kind, "id": f"cell-{len(cells)}", "metadata": {}, "source": lines}
+        cells.append(cell | more)
+
+    end = 0
+    for number, match in enumerate(BLOCK.finditer(text), start=1):
+        add("markdown", text[end : match.start()])
+        outputs = []
+        if match[2]:
+            printed = match[2].splitlines(keepends=True)
+            outputs.append({"name": "stdout", "output_type": "stream", "text": printed})
+        add("code", match[1], execution_count=number, outputs=outputs)
+        end = match.end()
+    add("markdown", text[end:])
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
 def sections(page: str) -> dict[str, list[str]]:

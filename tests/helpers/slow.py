@@ -36,6 +36,7 @@ SLOW = frozenset(
         "test_comparison.py::test_five_outsiders_on_a_file_in_under_ten_lines",
         "trust/test_parts.py",
         "pages/test_examples.py",
+        "pages/test_generated.py::test_tables_are_up_to_date",
         "pages/test_generated.py::test_pages_of_papers_follow_from_the_kept_rows",
         "pages/test_site.py::test_every_page",
         "pages/test_site.py::test_page_of_the_classifier",

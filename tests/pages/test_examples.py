@@ -1,5 +1,6 @@
 """Code of pages, scripts of examples/ and the notebook run, and print what is shown of them."""
 
+import json
 import re
 import runpy
 import sys
@@ -7,19 +8,20 @@ import warnings
 
 import pytest
 
+from helpers.examples import EXAMPLES
 from helpers.pages import (
     BLOCK,
     PAGES,
     PREPARED,
     RECIPES,
     ROOT,
+    notebook,
     run_blocks,
     same_output,
     sections,
 )
 
-NOTEBOOK = runpy.run_path(str(ROOT / "docs" / "_pages" / "notebook.py"))
-GALLERY = runpy.run_path(str(ROOT / "docs" / "_pages" / "gallery.py"))
+NOTEBOOK = "docs/gallery/first_model.md"
 # Which have a cluster, and so run in one process of the test run with the others that have.
 CLUSTER = dict.fromkeys(("dask_cluster", "docs/dask.md"), pytest.mark.xdist_group("dask"))
 FENCED = re.compile(r"^ *```(\S*)[^\n]*\n(.*?)^ *```$", flags=re.DOTALL | re.MULTILINE)
@@ -29,33 +31,31 @@ COMPARED = ("docs/cli.md", "docs/gallery/")
 
 @pytest.mark.parametrize(
     "example",
-    [pytest.param(e, marks=CLUSTER.get(e.name, ()), id=e.name) for e in GALLERY["examples"]()],
+    [pytest.param(e, marks=CLUSTER.get(e.name, ()), id=e.name) for e in EXAMPLES],
 )
 def test_example(example, tmp_path, monkeypatch, capsys):
-    if example.warns:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            pytest.importorskip(example.warns)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.setattr(sys, "argv", [example.path.name, *example.arguments])
-    with warnings.catch_warnings():
-        if example.warns:
-            warnings.simplefilter("ignore")
-        runpy.run_path(str(example.path), run_name="__main__")
+    monkeypatch.setattr(sys, "argv", [example.script.name, *example.arguments])
+    runpy.run_path(str(example.script), run_name="__main__")
     printed = capsys.readouterr().out
-    page = (ROOT / "docs" / "gallery" / f"{example.name}.md").read_text("utf-8")
-    if example.prints:
-        assert same_output(GALLERY["shown"](example)[0], printed), printed
-    drawn = {path.name for path in tmp_path.glob("*.png")}
-    assert drawn == set(re.findall(r"\(\.\./pictures/([^)]+)\)", page))
+    assert same_output(example.shown_output(), printed), printed
+    assert {path.name for path in tmp_path.glob("*.png")} == example.shown_pictures()
+
+
+def test_every_example_has_a_page_and_a_place_in_the_gallery():
+    names = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert names == {example.name for example in EXAMPLES}
+    index = (ROOT / "docs" / "gallery" / "index.md").read_text("utf-8")
+    for example in EXAMPLES:
+        assert f"({example.name}.md) | `examples/{example.name}.py` |" in index
+        assert f'--8<-- "examples/{example.name}.py"' in example.page.read_text("utf-8")
 
 
 def test_notebook():
-    """It prints what it shows; the page is compared with it elsewhere."""
-    code = [cell for cell in NOTEBOOK["cells"]() if cell["cell_type"] == "code"]
-    for cell, printed in zip(code, NOTEBOOK["printed"](), strict=True):
-        assert same_output(NOTEBOOK["shown"](cell), printed), printed
+    """It is its page of the gallery, whose code is run with those of the other pages."""
+    written = json.loads((ROOT / "examples" / "first_model.ipynb").read_text("utf-8"))
+    assert written == notebook(NOTEBOOK)
 
 
 @pytest.mark.parametrize(

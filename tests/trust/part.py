@@ -1,7 +1,7 @@
 """What every part of `make trust` shares: the report that it writes, processes to kill.
 
 A part is a function ``run(seed, **sizes)`` that returns counts and violations. Its report is
-``build/trust/<part>.json``, from which ``docs/build.py promises`` makes the page.
+``build/trust/<part>.json``; what it counted is kept in ``docs/trust.json``.
 """
 
 from __future__ import annotations

@@ -113,20 +113,13 @@ def test_a_part_is_done_once_for_the_same_source_and_sizes(tmp_path, monkeypatch
     assert not trust.is_done("load", [], "s")
 
 
-def test_the_page_is_made_of_the_kept_counts(tmp_path, monkeypatch):
-    import promises as page
-
-    assert page.PAGE.read_text("utf-8") == page.page(json.loads(page.KEPT.read_text("utf-8")))
-    monkeypatch.setattr(page, "KEPT", tmp_path / "trust.json")
-    monkeypatch.setattr(page, "REPORTS", tmp_path)
-    monkeypatch.setattr(part, "FOLDER", tmp_path)
-    assert page.page(page.kept()).count("Not run.") == len(page.PARTS)
-    part.report("load", 5, {"fits": 1000}, ["grew"], 1.0)
-    reports = page.kept()
-    text = page.page(reports)
-    assert text.count("Not run.") == len(page.PARTS) - 1
-    assert "| [load](#load) | 5 | 1 |" in text and "| fits | 1,000 |" in text
-    assert set(page.PARTS) == set(trust.PARTS)
+def test_counts_of_a_part_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(trust, "KEPT", tmp_path / "trust.json")
+    trust.KEPT.write_text("{}")
+    report = {"seed": 5, "counts": {"fits": 1000}, "violations": ["grew"]}
+    trust.keep("load", {**report, "arguments": ["60"], "processor_seconds": 7, "source": "s"})
+    kept = json.loads(trust.KEPT.read_text())["load"]
+    assert kept["violations"] == 1 and kept["counts"] == {"fits": 1000}
 
 
 def test_every_extra_of_users_has_tested_lower_bounds():
