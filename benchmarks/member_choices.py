@@ -34,7 +34,7 @@ from costboost.metrics import avoidable_cost_score
 KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
 FIRST, MOST_ROWS, FOLDS = 500, 5_000, 5
 # Ways to combine: the first letters of the names of kinds.
-BALANCED = ("31 leaves", "15 leaves, random splits", "network", "forest")
+BALANCED = ("31 leaves", "15 leaves, random splits", "network")
 WAYS = {
     "balanced": BALANCED,
     **{f"without {kind}": tuple(b for b in BALANCED if b != kind) for kind in BALANCED},

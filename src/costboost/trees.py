@@ -226,16 +226,9 @@ class Trees:
         found["base"] = np.sum([part.base for part in parts], axis=0)
         return cls(parts[0].n_scores, **found)
 
-    @classmethod
-    def side_by_side(cls, tables: Sequence[Trees]) -> Trees:
-        """One table with the scores of several that have as many trees, a score each."""
-        k, n_trees = len(tables), len(tables[0].roots)
-        together = cls.joined(tables, [1.0] * k).picked(np.arange(k * n_trees).reshape(k, -1).T)
-        return replace(together, n_scores=k, base=np.concatenate([table.base for table in tables]))
-
     def picked(self, trees: Ints) -> Trees:
         """Some of the trees, in the order given."""
-        trees, sizes = np.ravel(trees), self.sizes
+        sizes = self.sizes
         of_node, of_leaf = _before(sizes)[trees], _before(sizes + 1)[trees]
         sizes = sizes[trees]
         node, leaf = _before(sizes), _before(sizes + 1)

@@ -52,8 +52,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     How it works, in short:
 
     1. A few kinds of models learn the probabilities of the classes by log loss: trees of 31
-       leaves, trees with random splits, a random forest and a small neural network (``effort``
-       and the size of the table say which). From 10,000 rows on they race on a sample first, and
+       leaves, trees with random splits and a small neural network (``effort`` and the size of the table say which). From 10,000 rows on they race on a sample first, and
        kinds that add nothing there are given up. The others are trained on five folds (one from
        50,000 rows on), and stop when the log loss of the held-out rows no longer falls.
        (Log loss is the cost averaged over all cost ratios. Stopping by the cost itself gave no
@@ -84,16 +83,15 @@ class CostBoostClassifier(CostSensitiveClassifier):
         numbers, expressions over columns such as ``"amount + 15"``, or uncertain:
         `costboost.costs.interval` or `costboost.costs.samples`.
     effort : {"fast", "balanced", "high"}, default="balanced"
-        How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits, a
-        small neural network and a random forest; the weights come from held-out
-        rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
+        How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits,
+        and a small neural network; the weights come from held-out rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
         time. ``"high"`` also tries trees of other sizes and, for up to three classes and if
         CatBoost is installed, symmetric trees: 2 to 5 times the time, most on small tables.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
     engine : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
-        The library that grows the trees. Random splits and forests are LightGBM's alone. CatBoost
+        The library that grows the trees. Random splits are LightGBM's alone. CatBoost
         trains ``loss="auto"`` only.
     costs_known : bool or "auto", default="auto"
         Whether ``predict`` will be told the costs of single rows that ``fit`` is given. True trains
@@ -113,7 +111,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         ``"ignore"``. `columns_` says what became of each.
     n_estimators : int, default=1000
         Number of boosting rounds of a booster, at most. That of all rows (``refit``) takes 1.1
-        times the mean rounds of the folds; a forest has a number of trees of its own.
+        times the mean rounds of the folds.
     learning_rate : float or "auto", default="auto"
         Shrinkage of each tree. "auto" is 0.05, and 0.1 with three classes or more, where a round
         is a tree per class.

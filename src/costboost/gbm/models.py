@@ -29,6 +29,10 @@ from costboost.trees import Trees
 
 # Probabilities are no smaller, so that their logarithms are finite.
 LEAST_PROBA = 1e-15
+# The factor that calibrates held-out scores: its range, and the standard deviation of the normal
+# prior of its logarithm.
+_FACTOR_BOUNDS = 0.5, 2.0
+_FACTOR_SPREAD = 0.05
 
 
 # Scores are (n,) if there is one per row, else (n, n_scores).
@@ -347,22 +351,17 @@ def best_factor(
     scores: Floats,
     loss: Callable[[Floats], float],
     n: float,
-    usual: float = 1.0,
-    spread: float = 0.05,
-    bounds: tuple[float, float] = (0.5, 2.0),
-    tolerance: float = 1e-3,
 ) -> float:
-    """The factor of held-out scores that has the smallest loss, drawn towards the usual one."""
+    """The factor of held-out scores that has the smallest loss, drawn towards 1."""
     # One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
     # between equally costly classes, and has too little freedom to overfit. Held-out rows without
     # an error would have it grow for ever, and the probability of a rare, costly class vanish; so
     # there are bounds, and a normal prior of its logarithm, which n rows outweigh.
-    low, high = np.log(bounds)
     best = minimize_scalar(
-        lambda x: loss(np.exp(x) * scores) + 0.5 * ((x - np.log(usual)) / spread) ** 2 / n,
-        bounds=(low, high),
+        lambda x: loss(np.exp(x) * scores) + 0.5 * (x / _FACTOR_SPREAD) ** 2 / n,
+        bounds=tuple(np.log(_FACTOR_BOUNDS)),
         method="bounded",
-        options={"xatol": tolerance},
+        options={"xatol": 1e-3},
     )
     # The search stays within its bounds; an optimum at a bound is found to its tolerance.
-    return float(np.exp(best.x)) if np.isfinite(best.fun) else usual
+    return float(np.exp(best.x)) if np.isfinite(best.fun) else 1.0

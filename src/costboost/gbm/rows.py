@@ -545,10 +545,8 @@ class MemoryRows(TrainingRows):
         known = target.on(train.costs, train.weights)
         if not known.weights.any():  # no error costs anything here: by sample weights alone
             known = known.put(known.labels, train.weights)
-        is_forest = kind.engine == "forest"
-        module = import_module(f"costboost.gbm.{'lightgbm' if is_forest else kind.engine}")
-        fit = module.fit_forest if is_forest else module.fit
-        model: Model = fit(train.X, known, rounds, self)
+        module = import_module(f"costboost.gbm.{kind.engine}")
+        model: Model = module.fit(train.X, known, rounds, self)
         if number is None:
             return model, None
         stop_by = "eval_set" if held is None else "held_out"

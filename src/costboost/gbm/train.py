@@ -29,7 +29,6 @@ from costboost.gbm.models import (
     PriceTarget,
     ProbabilityHead,
     Target,
-    TreeModel,
     best_factor,
     to_scores,
 )
@@ -51,8 +50,6 @@ _PAYS = 5e-4
 # out.
 _NETWORK_INPUTS = 500
 _NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
-# Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
-_FOREST_NUMBERS = 500_000
 # Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
 _SYMMETRIC_SCORES = 3
 # Held-out rows that choose the weights of members; more would not change them.
@@ -312,7 +309,7 @@ def candidate(
     leaf = model.min_samples_leaf
     patience = model.patience if model.n_iter_no_change is None else model.n_iter_no_change
     return Candidate(
-        grower if grower in ("network", "forest") else name,
+        grower if grower == "network" else name,
         grower,
         model,
         target,
@@ -352,8 +349,6 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     numbers = min(n, NETWORK_ROWS) * rows.n_inputs
     if is_free and is_small and numbers <= _NETWORK_NUMBERS[model.effort]:
         wanted.append({"engine": "network"})
-    if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
-        wanted.append({"engine": "forest"})
     if model.effort == "high":
         wanted += [{"leaves": 6}, {"leaves": 63}]
         wanted += [{"leaves": 31, "random_splits": True}] if has_random else []
@@ -638,12 +633,9 @@ def _refit(used: list[Candidate], rows: TrainingRows, end: float) -> None:
     for i, kind in enumerate(used):
         if left <= _REFIT_TIME * kind.seconds:
             continue
-        # The networks, or the forests, of all folds are one without any training.
+        # The networks of all folds are one without any training.
         if kind.engine == "network":
             kind.models = [NetworkModel.mean(kind.models)]
-        elif kind.engine == "forest":
-            shares = [1 / len(kind.models)] * len(kind.models)
-            kind.models = [TreeModel.joined(kind.models, shares)]
         else:
             single[i] = replace(kind, patience=0, models=[], evals=[], scores=[])
             # With more rows a booster can take a few rounds more before it overfits.
