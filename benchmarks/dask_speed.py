@@ -38,9 +38,7 @@ def main(
 ) -> None:
     X, y = made_rows(rows, features=FEATURES)
     cost_matrix = {"fn": 5, "fp": 1}
-    one = CostBoostClassifier(
-        cost_matrix, engine="xgboost", ensemble=1, n_jobs=2, n_estimators=trees, **ARGUMENTS
-    )
+    one = CostBoostClassifier(cost_matrix, effort="fast", n_jobs=2, n_estimators=trees, **ARGUMENTS)
     bench = Bench("costboost.dask: two workers with a thread each")
     with (
         LocalCluster(

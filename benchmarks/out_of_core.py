@@ -89,9 +89,8 @@ def measure(how: str, folder: Path, n_files: int) -> None:
 
     from costboost import CostBoostClassifier
 
-    model = CostBoostClassifier(
-        {"fn": 10, "fp": 1}, engine="xgboost", ensemble=1, n_estimators=TREES, random_state=SEED
-    )
+    costs = {"fn": 10, "fp": 1}
+    model = CostBoostClassifier(costs, effort="fast", n_estimators=TREES, random_state=SEED)
     files = sorted(folder.glob("*.parquet"))[:n_files]
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)

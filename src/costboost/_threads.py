@@ -18,7 +18,7 @@ import numpy as np
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-__all__ = ["blas_threads", "limit_forked", "n_threads", "same_threads"]
+__all__ = ["blas_threads", "n_threads", "same_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -45,19 +45,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
 
 
-def limit_forked() -> None:
-    """In a forked process, let OpenMP use one thread when this Python thread calls it."""
-    if _forked:
-        threadpool_limits(1, user_api="openmp")
-
-
 def n_threads(n_jobs: int | None, n_rows: float = np.inf) -> int:
     """Threads for so many rows: ``n_jobs``, counted from the cores if negative; None decides."""
     # None takes one thread for few rows. For many it takes the cores that the process may use (CPU
     # affinity and the limits of its container), and no more than ``OMP_NUM_THREADS`` (its first
     # number, if there is one per level). A forked process gets one.
     if _forked:
-        limit_forked()
+        # Of OpenMP too, where this Python thread calls it.
+        threadpool_limits(1, user_api="openmp")
         return 1
     if n_jobs is not None and n_jobs > 0:
         return n_jobs

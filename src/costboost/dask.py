@@ -78,9 +78,9 @@ class WorkerLostError(RuntimeError):
 class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gradient boosting that takes the decisions of least expected cost, on many machines.
 
-    `costboost.CostBoostClassifier` with ``engine="xgboost", ensemble=1``, trained by the workers of
-    a Dask cluster: no process ever holds all rows. There is one booster per head, not one per
-    fold, so that the cluster trains once, not five times.
+    `costboost.CostBoostClassifier` with ``effort="fast"`` and XGBoost's trees, trained by the
+    workers of a Dask cluster: no process ever holds all rows. There is one booster per head, not
+    one per fold, so that the cluster trains once, not five times.
 
     Parameters
     ----------
@@ -99,9 +99,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     calibration : {"temperature", None}, default="temperature"
         How scores are calibrated on held-out rows.
     engine_params : dict, optional
-        Parameters of XGBoost; they override the ones above.
-    device : str, default="cpu"
-        ``"cuda"`` trains on the workers' GPUs.
+        Parameters of XGBoost; they override the ones above. ``{"device": "cuda"}`` trains on the
+        workers' GPUs.
     random_state : int, RandomState or None, default=None
         Seed of held-out rows and samples of columns.
     verbose : int, default=0
@@ -165,7 +164,6 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     validation_fraction: float = 0.2
     calibration: Literal["temperature"] | None = "temperature"
     engine_params: dict[str, Any] | None = None
-    device: str = "cpu"
     random_state: Any = None
     verbose: int = 0
     worker_timeout: float = 300.0
@@ -212,7 +210,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         arguments = self.get_params(deep=False)
         del arguments["client"], arguments["worker_timeout"]
-        local = CostBoostClassifier(engine="xgboost", ensemble=1, **arguments)
+        local = CostBoostClassifier(effort="fast", **arguments)
         source = DaskSource(cluster, X, y, costs, sample_weight, local, owner)
         train(source, local)
         self._local = local

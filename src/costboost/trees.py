@@ -662,10 +662,6 @@ def from_catboost(booster: Any, source: Ints, category: Ints) -> Trees:
         path = Path(folder) / "model.json"
         booster.save_model(str(path), format="json")
         model = json.loads(path.read_text())
-    if "oblivious_trees" not in model:
-        raise ValueError(
-            "engine='catboost' takes symmetric trees only. Leave grow_policy out of engine_params."
-        )
     scale, bias = model["scale_and_bias"]
     bias = np.atleast_1d(np.asarray(bias, dtype=np.float64))
     trees = []

@@ -42,7 +42,7 @@ STATIC = {"fn": 3, "fp": 1, "positive": "bad"}
 SMALL = {"n_estimators": 12, "n_jobs": 1, "random_state": 0}
 MODELS = {
     "CostBoost": partial(CostBoostClassifier, PRICES, ensemble=2, learning_rate=0.3, **SMALL),
-    "xgboost": partial(CostBoostClassifier, PRICES, ensemble=1, engine="xgboost", **SMALL),
+    "fast": partial(CostBoostClassifier, PRICES, effort="fast", **SMALL),
     "AdaC2": partial(AdaC2Classifier, STATIC, n_estimators=8),
     "LpCSB": partial(LpCSBClassifier, STATIC, n_estimators=5, random_state=0),
     "MinCost": partial(MinCostClassifier, cost_matrix=STATIC, n_jobs=1),
@@ -94,11 +94,9 @@ def saved(model, frame, folder):
 
 
 def parquet(model, frame, folder):
-    if not hasattr(model, "predict_parquet"):
-        return model.predict(frame)
     pq.write_table(pa.Table.from_pandas(frame), folder / "rows.parquet")
-    out = model.predict_parquet(folder / "rows.parquet", folder / "out.parquet", batch_rows=70)
-    return pd.read_parquet(out)["decision"].to_numpy()
+    batches = pq.ParquetFile(folder / "rows.parquet").iter_batches(70)
+    return np.concatenate([model.predict(pa.Table.from_batches([part])) for part in batches])
 
 
 def turned(frame):
@@ -167,7 +165,7 @@ def fitted(name, frame, y):
         return MODELS[name](columns={"zip": "category"}).fit(frame, y)
 
 
-SEEDS = [(name, seed) for name in ("CostBoost", "xgboost", "AdaC2") for seed in range(5)]
+SEEDS = [(name, seed) for name in ("CostBoost", "fast", "AdaC2") for seed in range(5)]
 
 
 @pytest.mark.parametrize(("name", "seed"), [*SEEDS, ("LpCSB", 0), ("MinCost", 1)])
@@ -231,17 +229,18 @@ def test_the_same_error_at_every_door(tmp_path):
 
 def test_parquet_arrow_and_memory_learn_the_same(tmp_path):
     texts, typed, y = drawn(2)
-    make = partial(MODELS["xgboost"], columns={"zip": "category"})
+    make = partial(MODELS["fast"], columns={"zip": "category"})
     for frame in (texts, typed):
         path, table = tmp_path / "all.parquet", pa.Table.from_pandas(frame)
         pq.write_table(pa.Table.from_pandas(frame.assign(truth=y)), path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             whole, arrow = make().fit(frame, y), make().fit(table, y)
-            model = make().fit_parquet(path, "truth", batch_rows=90)
-        for one in (model, arrow):
+            model, batches = (make().fit_parquet(path, "truth", batch_rows=n) for n in (None, 90))
+        for one in (model, batches, arrow):
             assert list(one.columns_) == list(whole.columns_)
-            np.testing.assert_array_equal(one.predict(frame), whole.predict(frame))
+        np.testing.assert_array_equal(arrow.predict(frame), whole.predict(frame))
+        np.testing.assert_array_equal(batches.predict(frame), model.predict(frame))
         np.testing.assert_array_equal(arrow.predict_cost(table), whole.predict_cost(frame))
         assert arrow.score(table, y) == whole.score(frame, y)
 

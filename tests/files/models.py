@@ -118,7 +118,6 @@ FREE = [  # that take decisions which are not the classes
     if not getattr(getattr(costboost, name), "_needs_classes_as_decisions", True)
     and name != "CostBoostClassifier"
 ]
-ENGINES = ("lightgbm", "xgboost")
 FORMS = {
     "categories": {},
     "decisions": {"cost_matrix": CHOICES},
@@ -129,11 +128,10 @@ CASES = {name: _with(name) for name in ESTIMATORS}
 CASES |= {f"{name}, 4 classes": _with(name, 4) for name in MULTICLASS}
 for name in FREE:
     CASES[f"{name}, decisions"] = _with(name, 2, ("no", "yes"), cost_matrix=CHOICES)
-for engine, n, k in product(ENGINES, (1, 3), (2, 3)):
-    case = _with("CostBoostClassifier", k, engine=engine, ensemble=n)
-    CASES[f"{engine}, {n} booster(s), {k} classes"] = case
-for engine, form in product(ENGINES, FORMS):
-    CASES[f"{engine}, {form}"] = _on_odd_frame("CostBoostClassifier", engine=engine, **FORMS[form])
+for n, k in product((1, 3), (2, 3)):
+    CASES[f"lightgbm, {n} booster(s), {k} classes"] = _with("CostBoostClassifier", k, ensemble=n)
+for form in FORMS:
+    CASES[f"lightgbm, {form}"] = _on_odd_frame("CostBoostClassifier", **FORMS[form])
 for name, loss in LOSSES.items():
     CASES[f"loss {name}"] = _with("CostBoostClassifier", 2 if loss.is_binary else 3, loss=name)
 for learner in ("tree", "stump", "histogram", "line"):
@@ -145,7 +143,7 @@ for variant, k in product(("relational", "adjusted", "direct"), (2, 3)):
 TABLE = pd.DataFrame([[0.0, 1.0], [7.5, 0.0]], index=[0, 1], columns=[0, 1])
 CASES |= {
     "two heads": _with_row_costs(),
-    "two heads, XGBoost, 3 classes": _with_row_costs(3, engine="xgboost"),
+    "two heads, 3 classes": _with_row_costs(3),
     "own folds": _with("CostBoostClassifier", cv=KFold(3)),
     "no calibration": _with("CostBoostClassifier", calibration=None, early_stopping=False),
     "trees, categories": _on_odd_frame("AdaC2Classifier"),
@@ -155,7 +153,7 @@ CASES |= {
     "AdaMEC, expressions": _with_columns("AdaMECClassifier"),
     "other costs": _told("lightgbm, 3 booster(s), 2 classes", {"fn": 3, "fp": 2}),
     "other expressions": _told("lightgbm, categories", PRICES),
-    "other decisions": _told("xgboost, categories", CHOICES),
+    "other decisions": _told("lightgbm, categories", CHOICES),
     "samples": _with("CostBoostClassifier", cost_matrix={"fn": samples([1, 9, 3]), "fp": 1}),
     "SAMMEC2, classifier": _with("SAMMEC2Classifier", 3, estimator=DecisionTreeClassifier()),
     "AverageCost, regressor": _with("GBSEClassifier", 3, estimator=DecisionTreeRegressor()),

@@ -33,8 +33,8 @@ from costboost.files.state import classes
 from files.models import answers, fitted, same
 
 BASES = (
-    "AdaC2Classifier", "lightgbm, categories", "xgboost, categories", "two heads", "sigmoid",
-    "xgboost, 3 booster(s), 3 classes", "CostingClassifier, 4 classes", "CSRealBoostClassifier",
+    "AdaC2Classifier", "lightgbm, categories", "two heads", "sigmoid",
+    "lightgbm, 3 booster(s), 3 classes", "CostingClassifier, 4 classes", "CSRealBoostClassifier",
     "MCBoostClassifier, 4 classes", "lightgbm, columns for costs", "LpCSB, adjusted, 3 classes",
     "RareBoostClassifier", "uncertain costs", "SAMMEC2, classifier", "LpCSB, direct, 3 classes",
 )  # fmt: skip

@@ -24,7 +24,7 @@ GOLDEN = [
     case
     for case in CASES
     if case in ESTIMATORS
-    or case.startswith(("lightgbm, c", "xgboost, c", "LpCSB", "MCBoost", "a "))
+    or case.startswith(("lightgbm, c", "LpCSB", "MCBoost", "a "))
     or case in ("two heads", "uncertain costs", "samples", "text labels", "sigmoid", "isotonic")
     or case in ("SAMMEC2, classifier", "CostingClassifier, 4 classes", "loss gll")
 ]

@@ -126,9 +126,7 @@ CLASSIFIERS = {
     "zero as missing": {"engine_params": {"zero_as_missing": True}},
     "no missing": {"engine_params": {"use_missing": False}},
     "no split": {"engine_params": {"min_data_in_leaf": 2000}},
-    "XGBoost": {"engine": "xgboost"},
-    "one XGBoost": {"ensemble": 1, "engine": "xgboost"},
-    "one-hot": {"engine": "xgboost", "engine_params": {"max_cat_to_onehot": 100}},
+    "one-hot": {"engine_params": {"max_cat_to_onehot": 100}},
     "not calibrated": {"calibration": None},
 }
 
@@ -148,9 +146,8 @@ def test_the_graph_decides_as_predict(case, k, tmp_path):
         check(model.with_costs([[0, 1, 9], [2, 0, 3], [7, 1, 0]]), X, told=False)
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_costs_and_decisions_of_all_kinds(engine):
-    settings = {"engine": engine, "n_estimators": 20, "ensemble": 2, "random_state": 0}
+def test_costs_and_decisions_of_all_kinds():
+    settings = {"n_estimators": 20, "ensemble": 2, "random_state": 0}
     three = CostBoostClassifier(CHOICES, **settings).fit(TABLE, np.array(["no", "yes"])[Y])
     found = check(three, np.concatenate([TABLE, edge_rows(three, TABLE, limit=2000)]))
     assert len(set(found["decision"])) > 1
@@ -292,11 +289,10 @@ def test_parts_of_dates_are_inputs():
 
 
 @pytest.mark.trust  # with all sets of data
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("name", available() if "COSTBOOST_TRUST" in os.environ else ["pima"])
-def test_real_data(name, engine, data_dir):
+def test_real_data(name, data_dir):
     data = load(name, data_dir)
     rows = np.random.RandomState(0).permutation(len(data.y))[:3000]
     X, y = data.X.iloc[rows], data.y[rows]
-    model = CostBoostClassifier(engine=engine, n_estimators=30, ensemble=2, random_state=0)
+    model = CostBoostClassifier(n_estimators=30, ensemble=2, random_state=0)
     check(model.fit(X, y), X, rtol=1e-6)

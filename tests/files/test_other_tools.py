@@ -41,13 +41,12 @@ def test_skops_writes_and_reads_classifiers(case):
 
 @needs("shap")
 @pytest.mark.filterwarnings("ignore")  # SHAP's own
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("ensemble", [1, 3])
-def test_shap_values(engine, ensemble):
+def test_shap_values(ensemble):
     """Those of one booster, and the documented mean of several."""
     import shap
 
-    settings = {"engine": engine, "ensemble": ensemble, "effort": "fast", "random_state": 0}
+    settings = {"ensemble": ensemble, "effort": "fast", "random_state": 0}
     X, y = rows()
     model = CostBoostClassifier(n_estimators=10, **settings).fit(X, y)
     boosters = [model.booster_] if ensemble == 1 else model.boosters_

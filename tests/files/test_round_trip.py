@@ -177,7 +177,7 @@ def test_costs_in_words(path):
 
 def test_no_engine_is_loaded(path):
     """XGBoost is not even imported (LightGBM is, by the library itself)."""
-    model, _ = fitted("xgboost, categories")
+    model, _ = fitted("lightgbm, categories")
     save(model, path)
     code = (
         "import sys; from costboost.files import inspect; "

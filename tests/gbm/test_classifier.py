@@ -24,7 +24,6 @@ from costboost.losses import BinaryLoss
 from costboost.metrics import avoidable_cost_score
 from data import row_costs, rows
 
-ENGINES = ("lightgbm", "xgboost")
 COSTLY = {"fn": 5, "fp": 1}
 COSTLY2 = np.array([[0.0, 1], [5, 0]])
 COSTLY3 = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
@@ -57,7 +56,7 @@ def brute_force(proba, matrices):
 # classes are a tie, which the library gives to the second class and scikit-learn to the first.
 CHECKED = [
     CostBoostClassifier(n_estimators=5, ensemble=2, n_jobs=1, min_samples_leaf=1, **options)
-    for options in ({}, {"engine": "xgboost", "effort": "fast"})
+    for options in ({}, {"effort": "fast"})
 ]
 EXPECTED_FAILURES = {
     f"check_sample_weight_equivalence_on_{rows}_data": (
@@ -74,14 +73,13 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_categories_and_missing_values(engine):
+def test_categories_and_missing_values():
     rng = np.random.default_rng(0)
     colour, size = rng.choice(["red", "green", "blue"], 400).astype(object), rng.normal(size=400)
     y = np.where((colour == "red") ^ (rng.random(400) < 0.05), "bad", "good")
     size[::10], colour[::20] = np.nan, None
     table = pd.DataFrame({"size": size, "colour": pd.Categorical(colour)})
-    model = make(engine=engine).fit(table, y)
+    model = make().fit(table, y)
     assert (model.predict(table) == y).mean() > 0.85
     assert model.feature_importances_.argmax() == 1
     back = pickle.loads(pickle.dumps(model))
@@ -91,16 +89,14 @@ def test_categories_and_missing_values(engine):
 # --- laws of costs ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("loss", ["auto", "gll"])
-def test_other_names_of_classes_rename_the_decisions(engine, loss):
+def test_other_names_of_classes_rename_the_decisions(loss):
     X, y = rows(3)
     new = np.array([2, 0, 1])  # class j is called new[j]
     matrix = np.empty((3, 3))
     matrix[np.ix_(new, new)] = COSTLY3
     # Leaves of any size: XGBoost knows none by rows, so their size is a guess from the classes.
-    own = {"min_child_weight": 0} if engine == "xgboost" else {}
-    options = {"engine": engine, "loss": loss, "engine_params": own, **PLAIN}
+    options = {"loss": loss, **PLAIN}
     one = make(COSTLY3, **options).fit(X, y)
     other = make(matrix, **options).fit(X, new[y])
     np.testing.assert_array_equal(other.predict(X), new[one.predict(X)])
@@ -109,12 +105,11 @@ def test_other_names_of_classes_rename_the_decisions(engine, loss):
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
-def test_decisions_are_those_of_smallest_expected_cost(engine, k):
+def test_decisions_are_those_of_smallest_expected_cost(k):
     X, y = rows(k)
     matrix = COSTLY2 if k == 2 else COSTLY3
-    model = make(matrix, engine=engine).fit(X, y)
+    model = make(matrix).fit(X, y)
     proba, decided = model.predict_proba(X), model.predict(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     np.testing.assert_array_equal(decided, brute_force(proba, matrix))
@@ -130,7 +125,7 @@ def test_decisions_are_those_of_smallest_expected_cost(engine, k):
     np.testing.assert_array_equal(list(model.staged_predict(X))[-1], decided)
     # Rows of equal costs are the matrix.
     each = np.tile(matrix, (len(X), 1, 1))
-    other = make(engine=engine).fit(X, y, costs=each)
+    other = make().fit(X, y, costs=each)
     np.testing.assert_allclose(other.cost_matrix_, matrix)
     for found in (other.predict(X), other.predict(X, costs=each), model.predict(X, costs=each)):
         np.testing.assert_array_equal(found, decided)
@@ -194,13 +189,12 @@ def test_uncertain_costs():
 # --- losses of the library --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("k", [2, 3])
-def test_losses_by_name_and_object(engine, name, k):
+def test_losses_by_name_and_object(name, k):
     X, y = rows(k)
     matrix = COSTLY2 if k == 2 else COSTLY3
-    one, other = (make(matrix, engine=engine, loss=loss) for loss in (name, LOSSES[name]))
+    one, other = (make(matrix, loss=loss) for loss in (name, LOSSES[name]))
     if isinstance(LOSSES[name], BinaryLoss) and k == 3:
         with pytest.raises(ValueError, match=f"'loss'.*{name}.*two classes.*3"):
             one.fit(X, y)
@@ -217,7 +211,7 @@ def test_losses_by_name_and_object(engine, name, k):
     else:
         with pytest.raises(ValueError, match="no probabilities"):
             one.predict(X, costs=each)
-    rowwise = make(engine=engine, loss=name).fit(X, y, costs=each)
+    rowwise = make(loss=name).fit(X, y, costs=each)
     np.testing.assert_allclose(rowwise.decision_function(X), scores[0], rtol=1e-4, atol=1e-4)
     assert np.isfinite(rowwise.score(X, y, costs=each))
 
@@ -225,36 +219,34 @@ def test_losses_by_name_and_object(engine, name, k):
 # --- weights ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
-def test_weights_are_copies(engine, k):
+def test_weights_are_copies(k):
     """Up to rounding, if leaves may have any size: LightGBM counts rows of a leaf, not weights."""
     X, y = rows(k)
     X = X.round(1)  # as many values as bins
     weights = np.random.default_rng(0).integers(1, 4, len(y))
-    own = {"min_data_in_bin": 1, "min_data_in_leaf": 0} if engine == "lightgbm" else {}
+    own = {"min_data_in_bin": 1, "min_data_in_leaf": 0}
     options = {**PLAIN, "max_leaves": 4, "min_samples_leaf": 1, "engine_params": own}
     matrix = COSTLY2 if k == 2 else COSTLY3
-    one = make(matrix, engine=engine, **options).fit(X, y, sample_weight=weights)
+    one = make(matrix, **options).fit(X, y, sample_weight=weights)
     copies = np.repeat(np.arange(len(y)), weights)
-    other = make(matrix, engine=engine, **options).fit(X[copies], y[copies])
+    other = make(matrix, **options).fit(X[copies], y[copies])
     gaps = np.abs(one.decision_function(X) - other.decision_function(X))
     # LightGBM guesses the rows of a leaf from Hessians, so here and there a split moves by a row.
-    assert gaps.max() < 1e-3 if engine == "xgboost" else gaps.mean() < 0.01
+    assert gaps.mean() < 0.01
     assert (one.predict(X) == other.predict(X)).mean() > 0.99
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_rows_of_weight_zero_are_absent(engine):
+def test_rows_of_weight_zero_are_absent():
     X, y = rows()
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
     weights[::3] = 0
     kept = weights > 0
     told = {"costs": row_costs(), "sample_weight": weights}
     for more in (told, {**told, "groups": np.arange(300) // 10}):
-        one = make(engine=engine).fit(np.where(kept[:, None], X, 1e6), y, **more)
+        one = make().fit(np.where(kept[:, None], X, 1e6), y, **more)
         less = {name: values[kept] for name, values in more.items()}
-        other = make(engine=engine).fit(X[kept], y[kept], **less)
+        other = make().fit(X[kept], y[kept], **less)
         np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
         np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
         assert one.estimated_score_ == other.estimated_score_
@@ -264,11 +256,10 @@ def test_rows_of_weight_zero_are_absent(engine):
 # --- rounds, folds, seeds ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("ensemble", [1, 2])
-def test_early_stopping(engine, ensemble):
+def test_early_stopping(ensemble):
     X, y = rows()
-    options = {"engine": engine, "ensemble": ensemble, "n_estimators": 60, "learning_rate": 0.5}
+    options = {"ensemble": ensemble, "n_estimators": 60, "learning_rate": 0.5}
     # By either name, scikit-learn's too.
     stopped, same = (
         make(**options, **{name: 5}).fit(X, y, costs=row_costs())
@@ -287,12 +278,11 @@ def test_early_stopping(engine, ensemble):
         assert stopped.booster_ is stopped.boosters_[0]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_estimates_are_those_of_the_kept_rounds_on_own_folds(engine):
+def test_estimates_are_those_of_the_kept_rounds_on_own_folds():
     """Folds by time: no booster decides on the first rows, and none by rounds after its best."""
     X, y = rows()
     folds = list(TimeSeriesSplit(3).split(X))
-    options = {"engine": engine, "calibration": None, "learning_rate": 0.9, "n_estimators": 30}
+    options = {"calibration": None, "learning_rate": 0.9, "n_estimators": 30}
     model, same = (make(COSTLY, cv=cv, **options).fit(X, y) for cv in (TimeSeriesSplit(3), folds))
     np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
     assert model.n_iter_ < 30
@@ -307,24 +297,23 @@ def test_estimates_are_those_of_the_kept_rounds_on_own_folds(engine):
 # --- inspection -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
-def test_contributions_importances_and_boosters(engine, k):
+def test_contributions_importances_and_boosters(k):
     X, y = rows(k)
-    model = make(engine=engine).fit(X, y)
+    model = make().fit(X, y)
     parts = model.contributions(X)
     assert parts.shape == ((300, 5) if k == 2 else (300, 3, 5))
     proba = model.predict_proba(X)
     np.testing.assert_allclose(to_proba(parts.sum(axis=-1)), proba, atol=1e-5)
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert model.feature_importances_.argmax() == 0
-    # One booster with the mean score; LightGBM holds the trees of both engines.
+    # One booster with the mean score.
     raw = model.temperature_ * model.booster_.predict(X, raw_score=True)
     np.testing.assert_allclose(to_proba(raw), proba, atol=1e-9)
     first = model.boosters_[0]
     told = to_proba(first.predict(X, raw_score=True))
     np.testing.assert_allclose(first.predict(X), told[:, 1] if k == 2 else told)
-    learned = make(COSTLY2 if k == 2 else COSTLY3, engine=engine, loss="gll").fit(X, y)
+    learned = make(COSTLY2 if k == 2 else COSTLY3, loss="gll").fit(X, y)
     total = learned.contributions(X).sum(axis=-1)
     np.testing.assert_allclose(total, learned.decision_function(X), atol=1e-5)
 
@@ -384,21 +373,18 @@ def test_columns_of_an_array_are_those_of_the_frame_by_their_places():
         np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(frame))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_engine_params_and_device_are_handed_on(engine):
+def test_engine_params_are_handed_on():
     """Four bins: at most four thresholds in a column."""
     X, y = rows()
-    model = make(engine=engine, engine_params={"max_bin": 4})
+    model = make(engine_params={"max_bin": 4})
     trees = model.fit(X, y).boosters_[0].trees_to_dataframe()
     splits = trees[trees["threshold"].notna()]
     assert splits.groupby("split_feature")["threshold"].nunique().max() <= 4
     with pytest.raises(Exception, match=r"(?i)device|quantum"):
-        make(engine=engine, device="quantum").fit(X, y)
+        make(engine_params={"device": "quantum"}).fit(X, y)
 
 
 # --- parameters of engines, groups ---------------------------------------------------------------
-
-ALL_ENGINES = ("lightgbm", "xgboost", "catboost")
 
 
 def falling(n=300):
@@ -408,22 +394,20 @@ def falling(n=300):
     return X, np.asarray(X["a"] + 0.3 * rng.normal(size=n) < 0, dtype=int)
 
 
-@pytest.mark.parametrize("engine", ALL_ENGINES)
-def test_constraints_by_the_names_of_columns(engine):
-    pytest.importorskip(engine)
+def test_constraints_by_the_names_of_columns():
     X, y = falling()
     line = pd.DataFrame({"a": np.linspace(-1, 1, 50), "b": 0.0, "c": 0.0})
     for given, rises in (({"a": 1}, True), ({"b": -1}, False)):
-        model = make(engine=engine, engine_params={"monotone_constraints": given}, n_estimators=8)
+        model = make(engine_params={"monotone_constraints": given}, n_estimators=8)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             proba = model.fit(X, y).predict_proba(line)[:, 1]
         assert (np.diff(proba) >= -1e-12).all() == rises
     with pytest.raises(ValueError, match=r"names 'z', which is no column.*\['a', 'b', 'c'\]"):
-        make(engine=engine, engine_params={"monotone_constraints": {"z": 1}}).fit(X, y)
-    make(engine=engine, engine_params={"max_depth": 2}, n_estimators=2).fit(X, y)
+        make(engine_params={"monotone_constraints": {"z": 1}}).fit(X, y)
+    make(engine_params={"max_depth": 2}, n_estimators=2).fit(X, y)
     with pytest.raises(Exception, match="max_dept"):  # one that it would ignore
-        make(engine=engine, engine_params={"max_dept": 2}, n_estimators=2).fit(X, y)
+        make(engine_params={"max_dept": 2}, n_estimators=2).fit(X, y)
 
 
 def test_rows_of_a_group_are_in_one_fold():
@@ -475,32 +459,31 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(stop, is_fitted, monke
 # --- odd data ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("options", [{}, {"loss": "gll"}], ids=str)
-def test_odd_data(engine, options):
+def test_odd_data(options):
     X, y = rows()
     X[:, 3] = np.nan  # a column of nothing
     X[::7, 0] = np.nan
     alone = np.where(np.arange(300) == 5, 2, y)  # a class of one row
     for n, labels in ((2, y), (9, y), (300, y), (300, alone)):
         few = np.argsort(labels, kind="stable")[[0, -1]] if n == 2 else np.arange(n)
-        model = make(engine=engine, ensemble=5, **options).fit(X[few], labels[few])
+        model = make(ensemble=5, **options).fit(X[few], labels[few])
         assert np.isfinite(model.decision_function(X)).all()
         assert len(list(model.staged_predict(X))) == model.n_iter_
     if not options:
         for n_priced in (1, 10):  # folds share out the rows that have a price, if there are any
             prices = 5.0 * (np.random.default_rng(0).permutation(300) < n_priced)
-            model = make(engine=engine, ensemble=5).fit(X, alone, costs=prices)
+            model = make(ensemble=5).fit(X, alone, costs=prices)
             assert np.isfinite([*model.decision_function(X).ravel(), *model.estimated_score_]).all()
     three = np.r_[np.zeros(40, int), 1 + np.arange(20) % 2]
-    model = make(engine=engine, **options).fit(np.ones((60, 2)), three)
+    model = make(**options).fit(np.ones((60, 2)), three)
     assert (model.predict(np.ones((60, 2))) == 0).all()
     np.testing.assert_allclose(model.feature_importances_, 0)
     for bad, says in (((X, 0 * y), "at least two classes"), ((X[:1], y[:1]), "two classes|sample")):
         with pytest.raises(ValueError, match=says):
-            make(engine=engine, **options).fit(*bad)
+            make(**options).fit(*bad)
     with pytest.raises(ValueError, match="nothing to learn"):
-        make(np.zeros((2, 2)), engine=engine, **options).fit(X, y)
+        make(np.zeros((2, 2)), **options).fit(X, y)
 
 
 def test_collapse_is_said_once():
@@ -513,7 +496,6 @@ def test_collapse_is_said_once():
 
 BAD = [
     ("loss", "hinge", "or a Loss"),
-    ("engine", "sklearn", "one of 'lightgbm', 'xgboost', 'catboost'"),
     ("costs_known", "maybe", "a boolean or 'auto'"),
     ("n_estimators", 0, "an integer >= 1"),
     ("learning_rate", 0.0, "a number in (0, 1]"),
@@ -525,7 +507,6 @@ BAD = [
     ("validation_fraction", 1.0, "a number in (0, 1)"),
     ("calibration", "isotonic", "one of 'temperature', None"),
     ("engine_params", [("max_bin", 3)], "None or a dict"),
-    ("device", 0, "a string"),
     ("verbose", -1, "an integer >= 0 or a boolean"),
 ]
 
@@ -539,13 +520,6 @@ def test_bad_arguments(name, value, rule):
     assert f"{name!r} parameter of CostBoostClassifier" in message
     assert rule in message
     assert repr(value) in message
-
-
-def test_missing_engine(monkeypatch):
-    X, y = rows()
-    monkeypatch.setattr("costboost.gbm.train.find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"needs xgboost.*pip install \"costboost\[gbm\]\""):
-        make(engine="xgboost").fit(X, y)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -57,9 +57,12 @@ def model(client, fraud):
     return model.fit(rows(X), rows(y), costs=rows(costs))
 
 
-def on_one_machine(**arguments):
-    given = {"engine": "xgboost", "ensemble": 1, "effort": "fast", "n_jobs": 1, "subsample": 1.0}
-    return CostBoostClassifier(**(given | arguments))
+def on_one_machine(path, frame, costs, weight=None, **arguments):
+    """A fit on a Parquet file: XGBoost grows the trees, too."""
+    frame.to_parquet(path)
+    model = CostBoostClassifier(effort="fast", n_jobs=1, **{"subsample": 1.0, **arguments})
+    names = [name for name in frame if name not in ("label", weight)]
+    return model.fit_parquet(path, "label", costs=costs, sample_weight=weight, features=names)
 
 
 # --- workers --------------------------------------------------------------------------------------
@@ -87,7 +90,7 @@ def spread(client, array, chunk=CHUNK):
 
 
 @pytest.mark.parametrize("arguments", [ALL_ROWS, SMALL], ids=["all rows", "some held out"])
-def test_rows_of_both_workers_count(processes, fraud, monkeypatch, arguments):
+def test_rows_of_both_workers_count(processes, fraud, tmp_path, monkeypatch, arguments):
     (X, y, costs), trained, train = fraud, [], costboost.dask.xgb_dask.train
 
     async def noting(client, parameters, matrix, **options):
@@ -103,11 +106,14 @@ def test_rows_of_both_workers_count(processes, fraud, monkeypatch, arguments):
         if set(trained) == {2}:
             break
     assert set(trained) == {2}  # else nothing would be compared
-    one, served = on_one_machine(**arguments).fit(X, y, costs=costs), many.to_local()
+    named = pd.DataFrame(X).add_prefix("x")
+    one = on_one_machine(tmp_path / "rows", named.assign(label=y), lambda rows: costs, **arguments)
+    served = many.to_local()
     assert list(served.heads_) == list(one.heads_)
     np.testing.assert_allclose(many.cost_matrix_, one.cost_matrix_)
-    np.testing.assert_allclose(served.predict_proba(X), one.predict_proba(X), atol=1e-4)
-    np.testing.assert_allclose(served.decision_function(X), one.decision_function(X), atol=1e-3)
+    for name, close in (("predict_proba", 1e-4), ("decision_function", 1e-3)):
+        found, expected = getattr(served, name)(X), getattr(one, name)(named)
+        np.testing.assert_allclose(found, expected, atol=close)
 
 
 @pytest.mark.parametrize("given", [{"subsample": 0.8}, {"engine_params": {"subsample": 0.5}}])
@@ -146,7 +152,7 @@ def frame_of(n=N, seed=0):
     return frame
 
 
-def test_frames(client):
+def test_frames(client, tmp_path):
     """Columns are learned from all partitions; answers have the index of the frame."""
     local = frame_of()
     local["when"] = pd.date_range("2025-01-01", periods=len(local), freq="h").astype(str)
@@ -159,8 +165,8 @@ def test_frames(client):
     X, given = frame[names], {**ALL_ROWS, "columns": {"row_id": "ignore", "zone": "category"}}
     many = DaskCostBoostClassifier(**given, client=client)
     many.fit(X, frame["label"], costs=frame["price"], sample_weight=frame["price"])
-    one = on_one_machine(**given)
-    one.fit(Z, local["label"], local["price"], costs=local["price"].to_numpy())
+    rows = local[[*names, "label", "price"]]
+    one = on_one_machine(tmp_path / "rows", rows, "price", "price", **given)
     assert list(many.columns_) == list(one.columns_)
     proba, labels = many.predict_proba(X), many.predict(X).compute()
     assert list(proba.columns) == ["no", "yes"]

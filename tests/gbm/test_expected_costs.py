@@ -47,17 +47,14 @@ def fitted():
 # -- laws -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost", "catboost"])
 @pytest.mark.parametrize("made", [rows, three])
 @pytest.mark.parametrize("form", ["matrices", "prices"])
-def test_one_number_decides_everything(engine, made, form):
-    pytest.importorskip(engine)
+def test_one_number_decides_everything(made, form):
     X, y, costs = made(600, 0)
     given = costs if form == "matrices" else costs[np.arange(600), y]
     names = "abcd"[: costs.shape[2]]
     model = CostBoostClassifier(
         pd.DataFrame(np.zeros(costs.shape[1:]), np.unique(y), list(names)),
-        engine=engine,
         **{**OPTIONS, "n_estimators": 20},
     ).fit(X, y, costs=given)
     assert len(model.heads_) > 1 and "expects them" in model.costs_.without

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import check_grad
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn import metrics
 
 import costboost
@@ -75,6 +75,7 @@ def test_blend_is_no_worse_than_the_best_member_and_drops_those_that_hardly_pay(
 
 def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, **options):
     rows = SimpleNamespace(owner="", n_inputs=inputs, totals=SimpleNamespace(rows=n), columns=())
+    rows.engine = "lightgbm"
     rows.seeds = [0] * (1 if options.get("ensemble") == 1 else 5)
     target = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)
     return candidates_for(CostBoostClassifier(**options), target, rows)
@@ -91,7 +92,6 @@ TREES = [name for name in HIGH if name != "network"]
 
 @pytest.mark.parametrize("options, expected", [
     ({}, BALANCED), ({"effort": "high", "k": 4}, HIGH),
-    ({"engine": "xgboost"}, ["31 leaves", "6 leaves", "network"]),
     *(({"effort": "high", "engine_params": {name: [1]}}, TREES)
       for name in ("monotone_constraints", "interaction_constraints", "mc")),
     *((single, ["15 leaves"])
@@ -128,7 +128,6 @@ def test_symmetric_trees_where_catboost_is_installed():
     pytest.importorskip("catboost")
     for k in (2, 3):
         assert names(effort="high", k=k) == [*HIGH, "symmetric trees, 64 leaves"]
-    assert names(effort="high", engine="catboost")[0] == "symmetric trees, 31 leaves"
 
 
 # --- fits ---------------------------------------------------------------------------------------
@@ -268,12 +267,12 @@ def test_without_time_kinds_are_left_out_and_boosters_end_early(fraud):
 # --- one kind alone: networks -------------------------------------------------------
 
 
-def trained(name, X, y, train, held_out=None, *, categorical=(), seed=0):
+def trained(name, X, y, train, held_out=None, *, categorical=(), seed=0, n_rounds=10):
     """A model of one engine on some rows, and its scores of the held-out ones."""
     kinds = {f"x{j}": "category" if j in categorical else "number" for j in range(X.shape[1])}
     frame = pd.DataFrame(X, columns=list(kinds))
-    options = {"ensemble": 2, "n_jobs": 1, "n_estimators": 10, "patience": 5, "columns": kinds}
-    model = CostBoostClassifier(**options)
+    options = {"ensemble": 2, "n_jobs": 1, "patience": 5, "columns": kinds}
+    model = CostBoostClassifier(n_estimators=n_rounds, **options)
     rows = model._read_rows(frame, y)
     rows.folds, rows.seeds = [(np.asarray(train), held_out)], [seed]
     watched = {} if held_out is None else rows.watched(0)
@@ -410,24 +409,20 @@ def test_a_table_that_tells_nothing(X):
 # --- CatBoost -----------------------------------------------------------------------------------
 
 
-def test_catboost_as_engine(fraud, tmp_path, monkeypatch):
+@pytest.mark.parametrize("k", [2, 3])
+def test_symmetric_trees_stop_by_held_out_rows(k, tmp_path, monkeypatch):
     pytest.importorskip("catboost")
     monkeypatch.chdir(tmp_path)
-    X, y = fraud
-    rounds = []
-    model = make(engine="catboost", effort="fast", learning_rate=0.5, n_estimators=300, patience=9)
-    model.set_params(refit=False).fit(X, y, callbacks=rounds.append)
-    assert [told.round for told in rounds] == list(range(1, len(rounds) + 1))
-    losses = [told.held_out_loss for told in rounds]
-    assert model.n_iter_ == np.argmin(losses) + 1 == len(losses) - 9
-    assert isinstance(model.booster_, lgb.Booster)  # CatBoost is needed for training only
-    raw = model.temperature_ * model.booster_.predict(X, raw_score=True)
-    np.testing.assert_allclose(raw, logit(model.predict_proba(X)[:, 1]), atol=1e-9)
+    X, y = mixed_table(k, 400)
+    held_out = np.arange(300, 400)
+    model, seen = trained("catboost", X, y, np.arange(300), held_out, categorical=[3], n_rounds=200)
+    np.testing.assert_array_equal(model.scores(X)[300:], seen)
+    losses = [log_loss(scores[300:], y[300:]) for scores in model.staged_scores(X)][1:]
+    assert losses[-1] == pytest.approx(min(losses), abs=1e-6) and model.n_rounds < 200
+    assert isinstance(model.booster, lgb.Booster)  # CatBoost is needed for training only
+    raw = model.booster.predict(X, raw_score=True)
+    np.testing.assert_allclose(raw, model.scores(X), atol=1e-9)
     assert os.listdir(tmp_path) == []  # no folder catboost_info
-    with pytest.raises(ValueError, match=r"log loss only.*engine='lightgbm'"):
-        make(engine="catboost", loss="cost_exponential").fit(X, y)
-    with pytest.raises(ValueError, match="symmetric trees only"):
-        make(engine="catboost", effort="fast", engine_params={"grow_policy": "Depthwise"}).fit(X, y)
 
 
 # --- estimates of future rows ---------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Training and deciding on Parquet files; `test_sources` compares models with those from memory."""
+"""Training on Parquet files; `test_sources` compares models with those from memory."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def written(folder, frame, n_files=3):
 
 def small(**arguments):
     given = {"n_estimators": 8, "learning_rate": 0.3, "early_stopping": False, "random_state": 0}
-    given |= {"subsample": 1.0, "colsample": 1.0, "n_jobs": 1, "engine": "xgboost", "ensemble": 1}
+    given |= {"subsample": 1.0, "colsample": 1.0, "n_jobs": 1, "effort": "fast"}
     return CostBoostClassifier(**(given | arguments))
 
 
@@ -89,7 +89,7 @@ PAIRS = {
     ],
     ids=["short form", "pairs", "expressions", "function"],
 )
-def test_a_model_of_files_is_that_of_a_table_in_memory(tmp_path, k, cost_matrix, costs):
+def test_a_model_of_files_is_that_of_one_file(tmp_path, k, cost_matrix, costs):
     frame = table(n_classes=k)
     frame["label"] = np.array(CLASSES)[frame["label"]]
     frame["weight"] = np.where(frame.index % 7 == 0, 0, 1 + frame["count"])
@@ -104,13 +104,15 @@ def test_a_model_of_files_is_that_of_a_table_in_memory(tmp_path, k, cost_matrix,
     paths, X = written(tmp_path, frame), frame.drop(columns=["label", "weight"])
     ours, theirs = small(cost_matrix=cost_matrix), small(cost_matrix=cost_matrix)
     ours.fit_parquet(paths, "label", costs=costs, sample_weight="weight", batch_rows=110)
-    theirs.fit(X, frame["label"], frame["weight"], costs=costs)
-    assert list(ours.heads_) == list(theirs.heads_)
+    frame.to_parquet(tmp_path / "all")
+    theirs.fit_parquet(tmp_path / "all", "label", costs=costs, sample_weight="weight")
+    memory = small(cost_matrix=cost_matrix)
+    memory.fit(X, frame["label"], frame["weight"], costs=costs)
+    assert list(ours.heads_) == list(memory.heads_)
+    assert list(ours.columns_) == list(memory.columns_)
     assert list(ours.feature_names_in_) == list(X.columns)
+    np.testing.assert_allclose(ours.cost_matrix_, memory.cost_matrix_)
     np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-3)
-    output = ours.predict_parquet(paths, tmp_path / "out", proba=True, batch_rows=200)
-    found = pd.read_parquet(output)[[f"probability_{label}" for label in ours.classes_]]
-    np.testing.assert_allclose(found, ours.predict_proba(X))
     X.loc[::40, "city"], X["empty"] = "elsewhere", "filled"
     assert_same(ours, theirs, X)
 
@@ -120,10 +122,11 @@ def test_expressions_name_columns_that_are_no_features(tmp_path):
     paths = written(tmp_path, frame)
     model = small(cost_matrix={"fn": "amount", "fp": 5})
     model.fit_parquet(paths, "label", features=["a", "city"], batch_rows=250)
-    output = model.predict_parquet(paths, tmp_path / "out", batch_rows=250)
-    known = per_row(fn=frame["amount"], fp=5)
-    decided = model.with_costs(None).predict(frame[["a", "city"]], costs=known)
-    assert pd.read_parquet(output)["decision"].tolist() == decided.tolist()
+    amount = frame["amount"].to_numpy()
+    X = frame[["a", "city"]]
+    decided = model.predict(X, costs=per_row(fn=amount, fp=5))
+    probability = model.predict_proba(X)[:, 1]
+    assert decided.tolist() == (probability * amount > (1 - probability) * 5).astype(int).tolist()
 
 
 # --- held-out rows -------------------------------------------------------
@@ -278,10 +281,8 @@ def test_a_class_of_a_later_file_counts(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "paths", "kind", "says"),
     [
-        ({"engine": "lightgbm"}, ".", ValueError, "engine='xgboost'"),
         ({"ensemble": 5}, ".", ValueError, "ensemble=1"),
         ({"effort": "high"}, ".", ValueError, "effort='balanced'"),
-        ({"device": "cuda"}, ".", ValueError, "device='cpu'"),
         ({"patience": 0}, ".", ValueError, "patience"),
         ({}, ".", ValueError, r"No file matches .*\*\.parquet"),
         ({}, "x.parquet", ValueError, "There is no file"),
@@ -296,62 +297,3 @@ def test_errors_of_parameters_and_paths(tmp_path, monkeypatch, arguments, paths,
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(kind, match=says):
         small().set_params(**arguments).fit_parquet(paths, "label")
-
-
-# --- predict_parquet ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("engine", ["xgboost", "lightgbm"])
-def test_predict_parquet(tmp_path, engine):
-    frame = table()
-    frame["label"] = np.where(frame["label"], "yes", "no")
-    X = frame.drop(columns="label")
-    costs = per_row(fn=frame["amount"], fp=5, positive="yes")
-    model = small(engine=engine).fit(X, frame["label"], costs=costs)
-    paths = written(tmp_path, frame.assign(key=frame.index))
-    output = tmp_path / "decisions.out"
-    options = {"costs": {"fn": "amount", "fp": 5, "positive": "yes"}, "keep": ["key"]}
-    options |= {"proba": True, "expected_costs": True, "batch_rows": 250}
-    assert model.predict_parquet(paths, output, **options) == output
-    result = pd.read_parquet(output)
-    numbers = ["probability_no", "probability_yes", "cost_no", "cost_yes"]
-    assert list(result.columns) == ["key", "decision", *numbers]
-    assert result["key"].tolist() == frame.index.tolist()
-    assert result["decision"].tolist() == model.predict(X, costs=costs).tolist()
-    expected = np.hstack([model.predict_proba(X), model.predict_cost(X, costs=costs)])
-    np.testing.assert_allclose(result[numbers], expected, atol=1e-9)
-    model.predict_parquet(paths, output)
-    assert pd.read_parquet(output)["decision"].tolist() == model.predict(X).tolist()
-
-
-def test_errors_of_predict_parquet(tmp_path):
-    frame = table(300)
-    paths = written(tmp_path, frame)
-    output = tmp_path / "out"
-    model = small(n_estimators=2).fit_parquet(paths, "label", features=["a", "amount"])
-    frame.drop(columns="a").to_parquet(tmp_path / "other")
-    nameless = small(n_estimators=2).fit(frame[["a"]].to_numpy(), frame["label"])
-    learned = small(loss="gll", n_estimators=2).fit(frame[["a"]], frame["label"])
-
-    def fails(rows):  # on the second batch
-        if seen:
-            raise RuntimeError("stop")
-        seen.append(rows)
-        return per_row(fn=rows["amount"], fp=1)
-
-    seen = []
-    for estimator, arguments, kind, says in (
-        (model, {"output": tmp_path / "0.parquet"}, ValueError, "another file than those read"),
-        (model, {"keep": ["nokey"]}, ValueError, "no column 'nokey'"),
-        (model, {"keep": "key"}, TypeError, "a list of columns"),
-        (model, {"keep": ["decision"]}, ValueError, r"must not name \['decision'\]"),
-        (model, {"batch_rows": -1}, ValueError, "integer >= 1, got -1"),
-        (model, {"paths": tmp_path / "other"}, ValueError, "no column 'a'"),
-        (nameless, {}, ValueError, "no column 'x0'"),
-        (learned, {"proba": True}, ValueError, "no probabilities"),
-        (model, {"costs": fails, "batch_rows": 100}, RuntimeError, "stop"),
-    ):
-        with pytest.raises(kind, match=says):
-            estimator.predict_parquet(**{"paths": paths, "output": output, **arguments})
-    assert len(seen) == 1
-    assert not list(tmp_path.glob("out*"))  # a failure in the middle leaves no file

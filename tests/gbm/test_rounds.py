@@ -24,7 +24,6 @@ from data import row_costs, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
-ENGINES = ("lightgbm", "xgboost")
 COSTLY = {"fn": 5, "fp": 1}
 MATRIX3 = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
 THREE = pd.DataFrame([[0, 1, 6], [9, 2, 0]], index=[0, 1], columns=["accept", "review", "block"])
@@ -38,13 +37,12 @@ def make(cost_matrix=None, **options):
 # --- evals_result_ ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("k", "costs"), [(2, COSTLY), (3, MATRIX3), (2, THREE)], ids=str)
-def test_values_are_those_of_the_stages(engine, k, costs):
+def test_values_are_those_of_the_stages(k, costs):
     """Loss and cost of every round, computed again from one booster's staged answers."""
     X, y = rows(k)
     Z, z = rows(k, seed=5)
-    model = make(costs, engine=engine, ensemble=1, early_stopping=False, calibration=None)
+    model = make(costs, ensemble=1, early_stopping=False, calibration=None)
     weights = 1.0 + np.arange(len(y)) % 3
     model.fit(X, y, weights, eval_set=(Z, z), eval_train=True)
     (found,) = model.evals_result_["probability"]
@@ -62,11 +60,10 @@ def test_values_are_those_of_the_stages(engine, k, costs):
         np.testing.assert_allclose(found[name]["cost"], paid, rtol=1e-9)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_callbacks_hear_what_is_recorded_of_every_round(engine):
+def test_callbacks_hear_what_is_recorded_of_every_round():
     X, y = rows()
     told: list[Round] = []
-    model = make(engine=engine, ensemble=3).fit(X, y, costs=row_costs(), callbacks=told.append)
+    model = make(ensemble=3).fit(X, y, costs=row_costs(), callbacks=told.append)
     ((name, found),) = model.evals_result_.items()  # of boosters of costs nobody hears
     boosters = list(dict.fromkeys((r.head, r.booster, r.n_boosters) for r in told))
     assert boosters == [(name, i, 3) for i in (1, 2, 3)] and name == "probability"
@@ -83,7 +80,7 @@ def test_callbacks_hear_what_is_recorded_of_every_round(engine):
         assert all(r.train_loss is r.eval_loss is r.eval_cost is None for r in mine)
         assert values["loss"].argmin() + 1 == booster.n_rounds
     # Nobody who listens changes a booster.
-    plain, watched = (make(engine=engine).fit(X, y, eval_train=flag) for flag in (False, True))
+    plain, watched = (make().fit(X, y, eval_train=flag) for flag in (False, True))
     np.testing.assert_array_equal(plain.predict_proba(X), watched.predict_proba(X))
 
 
@@ -110,13 +107,12 @@ def by_exception(told):
         raise StopBoosting
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("early_stopping", [False, True])
 @pytest.mark.parametrize("callback", [by_return, by_exception])
-def test_callbacks_stop_one_booster(engine, early_stopping, callback):
+def test_callbacks_stop_one_booster(early_stopping, callback):
     X, y = rows()
     heard = []
-    options = {"engine": engine, "early_stopping": early_stopping, "learning_rate": 0.05}
+    options = {"early_stopping": early_stopping, "learning_rate": 0.05}
     only_true = lambda told: told.round  # noqa: E731
     model = make(COSTLY, **options).fit(X, y, callbacks=[callback, only_true, heard.append])
     kept = [m.n_rounds for m in model.heads_["probability"].models]
@@ -130,13 +126,12 @@ def test_callbacks_stop_one_booster(engine, early_stopping, callback):
 # --- eval_set -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_eval_set_stops_boosters(engine):
+def test_eval_set_stops_boosters():
     """Labels that contradict the training rows: no round helps, so the first one is kept."""
     X, y = rows()
     Z, z = rows(seed=5)
-    usual = make(COSTLY, engine=engine, patience=3, n_estimators=40).fit(X, y)
-    model = make(COSTLY, engine=engine, patience=3, n_estimators=40)
+    usual = make(COSTLY, patience=3, n_estimators=40).fit(X, y)
+    model = make(COSTLY, patience=3, n_estimators=40)
     model.fit(X, y, eval_set=(Z, 1 - z))
     for booster, found in zip(
         model.heads_["probability"].models, model.evals_result_["probability"], strict=True
@@ -145,15 +140,14 @@ def test_eval_set_stops_boosters(engine):
         assert len(found["eval_set"]["loss"]) == len(found["held_out"]["loss"]) == 4
     assert usual.n_iter_ > 1
     # The folds still estimate: what these boosters cost on the rows of X, not of the eval_set.
-    short = make(COSTLY, engine=engine, early_stopping=False, n_estimators=1).fit(X, y)
+    short = make(COSTLY, early_stopping=False, n_estimators=1).fit(X, y)
     assert model.estimated_cost_ == pytest.approx(short.estimated_cost_)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_single_booster_trains_on_all_rows(engine):
+def test_a_single_booster_trains_on_all_rows():
     X, y = rows()
     Z, z = rows(seed=5)
-    options = {"engine": engine, "ensemble": 1, "subsample": 1.0, "colsample": 1.0}
+    options = {"ensemble": 1, "subsample": 1.0, "colsample": 1.0}
     model = make(COSTLY, **options, patience=50).fit(X, y, eval_set=(Z, z))
     rounds = model.n_iter_
     all_rows = make(COSTLY, **options, early_stopping=False, n_estimators=rounds).fit(X, y)
@@ -165,14 +159,11 @@ def test_a_single_booster_trains_on_all_rows(engine):
     assert model.temperature_ != 1.0
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_eval_set_takes_costs_frames_and_sparse_rows(engine):
+def test_eval_set_takes_costs_frames_and_sparse_rows():
     X, y = rows()
     Z, z = rows(seed=5)
     model, thin = (
-        make(engine=engine).fit(
-            form(X), y, costs=row_costs(), eval_set=(form(Z), z, row_costs(seed=9))
-        )
+        make().fit(form(X), y, costs=row_costs(), eval_set=(form(Z), z, row_costs(seed=9)))
         for form in (np.asarray, sparse.csr_matrix)
     )
     assert set(model.evals_result_["probability"][0]) == {"eval_set", "held_out"}
@@ -180,7 +171,7 @@ def test_eval_set_takes_costs_frames_and_sparse_rows(engine):
     frame, other = (
         pd.DataFrame(A, columns=list("abcd")).assign(amount=np.abs(A[:, 0]) + 1) for A in (X, Z)
     )
-    named = make({"fn": "5 * amount", "fp": 1}, engine=engine, cost_columns="exclude")
+    named = make({"fn": "5 * amount", "fp": 1}, cost_columns="exclude")
     named.fit(frame, y, eval_set=(other, z))
     assert named.columns_["amount"].note == "only for the costs" and named.columns_.n_inputs == 4
     assert (named.evals_result_["probability"][0]["eval_set"]["cost"] > 0).all()

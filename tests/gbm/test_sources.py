@@ -45,8 +45,12 @@ def matrices(frame, k):
     return MATRIX[k] * frame["amount"].to_numpy()[:, None, None]
 
 
-def three(frame, k, form, folder, client, **options):
-    """A fit from each source; costs are None, matrices of the rows, or prices of errors."""
+def sources(frame, k, form, folder, client, **options):
+    """A fit from each source; costs are None, matrices of the rows, or prices of errors.
+
+    In memory LightGBM grows the trees; of one file in one batch, of several in several batches and
+    on a cluster XGBoost does.
+    """
     options = {**OPTIONS, **options}
     for i, part in enumerate(np.array_split(np.arange(N), 3)):
         frame.iloc[part].to_parquet(folder / f"{i}.parquet", row_group_size=70)
@@ -59,17 +63,17 @@ def three(frame, k, form, folder, client, **options):
         "matrices": (matrices(frame, k), lambda rows: matrices(rows, k), chunked),
     }
     costs = forms[form]
-    one, files = (
-        CostBoostClassifier(MATRIX[k], engine="xgboost", ensemble=1, n_jobs=1, **options)
-        for _ in range(2)
+    memory, one, files = (
+        CostBoostClassifier(MATRIX[k], effort="fast", n_jobs=1, **options) for _ in range(3)
     )
-    one.fit(frame[NAMES], frame["label"], frame["weight"], costs=costs[0])
-    files.fit_parquet(
-        folder, "label", costs=costs[1], sample_weight="weight", features=NAMES, batch_rows=130
-    )
+    memory.fit(frame[NAMES], frame["label"], frame["weight"], costs=costs[0])
+    given = {"costs": costs[1], "sample_weight": "weight", "features": NAMES}
+    files.fit_parquet(folder, "label", **given, batch_rows=130)
+    frame.to_parquet(folder / "all")
+    one.fit_parquet(folder / "all", "label", **given)
     many = DaskCostBoostClassifier(MATRIX[k], client=client, **options)
     many.fit(parts[NAMES], parts["label"], parts["weight"], costs=costs[2])
-    return one, files, many
+    return memory, one, files, many
 
 
 @pytest.mark.parametrize(
@@ -81,14 +85,15 @@ def three(frame, k, form, folder, client, **options):
 )
 def test_sources_agree(tmp_path, client, k, form, options):
     frame = table(k)
-    one, *others = three(frame, k, form, tmp_path, client, **options)
+    memory, one, *others = fits = sources(frame, k, form, tmp_path, client, **options)
     X, first = frame.loc[frame["weight"] > 0, NAMES], next(iter(one.heads_))
+    for fit in fits:
+        assert fit.classes_.tolist() == memory.classes_.tolist()
+        assert fit.feature_names_in_.tolist() == NAMES
+        np.testing.assert_allclose(fit.cost_matrix_, memory.cost_matrix_)
+        np.testing.assert_allclose(fit.costs_.high, memory.costs_.high)
+        assert list(fit.heads_) == list(memory.heads_)
     for other in others:
-        assert other.classes_.tolist() == one.classes_.tolist()
-        assert other.feature_names_in_.tolist() == NAMES
-        np.testing.assert_allclose(other.cost_matrix_, one.cost_matrix_)
-        np.testing.assert_allclose(other.costs_.high, one.costs_.high)
-        assert list(other.heads_) == list(one.heads_)
         for name, head in one.heads_.items():
             assert_same_trees(other.heads_[name].boosters, head.boosters, X)
         if "early_stopping" in options:  # no row is held out
@@ -120,18 +125,18 @@ def assert_same_trees(ours, theirs, X):
 
 @pytest.mark.parametrize("source", ["memory", "parquet"])
 @pytest.mark.parametrize("given", [{}, {"max_cat_to_onehot": 2}], ids=str)
-def test_xgboost_splits_categories_off_one_at_a_time(source, given, tmp_path):
+def test_trees_split_categories_off_one_at_a_time(source, given, tmp_path):
     rng = np.random.RandomState(0)
     kind = rng.randint(0, 12, 600)
     y = (np.isin(kind, [1, 4, 6, 9]) ^ (rng.rand(600) < 0.1)).astype(int)
     frame = pd.DataFrame({"kind": pd.Categorical([f"k{code}" for code in kind]), "y": y})
-    options = {"engine": "xgboost", "effort": "fast", "n_estimators": 10, "learning_rate": 0.3}
+    options = {"effort": "fast", "n_estimators": 10, "learning_rate": 0.3}
     model = CostBoostClassifier(**options, n_jobs=1, random_state=0, engine_params=given)
     if source == "memory":
         model.fit(frame[["kind"]], frame["y"])
     else:
         frame.to_parquet(tmp_path / "rows.parquet")
-        model.set_params(ensemble=1).fit_parquet(tmp_path, "y")
+        model.fit_parquet(tmp_path, "y")
     # What goes one way is one category, or all but one: a word of bits for each split.
     (head,) = model.heads_.values()
     sizes = [(word & 0xFFF).bit_count() for word in head.models[0].trees.categories.tolist()]

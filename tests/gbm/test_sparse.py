@@ -14,7 +14,6 @@ from costboost.boosting.classifiers import BoostingClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
-ENGINES = ("lightgbm", "xgboost")
 COSTS = {2: {"fn": 5, "fp": 1}, 3: np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])}
 FORMATS = (sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_array)
 ALGORITHMS = {
@@ -34,23 +33,21 @@ def rows(k=2, n=400, missing=0.03, seed=0):
     return X, np.digitize(score, [0.5] if k == 2 else [0.1, 0.8])
 
 
-def make(k, engine, **options):
+def make(k, **options):
     small = {"n_estimators": 15, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
-    return CostBoostClassifier(COSTS[k], engine=engine, **{**small, **options})
+    return CostBoostClassifier(COSTS[k], **{**small, **options})
 
 
 @pytest.mark.parametrize(
-    ("k", "engine", "kind"),
-    [*((2, "lightgbm", kind) for kind in FORMATS), (2, "xgboost", FORMATS[0])]
-    + [(3, engine, FORMATS[1]) for engine in ENGINES],
+    ("k", "kind"),
+    [*((2, kind) for kind in FORMATS), (3, FORMATS[1])],
 )
-def test_fit_and_answers_are_those_of_the_array(k, engine, kind, monkeypatch):
-    for module in ("gbm.xgboost", "trees"):
-        monkeypatch.setattr(f"costboost.{module}._DENSE_NUMBERS", 6 * 70)  # several blocks
+def test_fit_and_answers_are_those_of_the_array(k, kind, monkeypatch):
+    monkeypatch.setattr("costboost.trees._DENSE_NUMBERS", 6 * 70)  # several blocks
     (X, y), rng, half = rows(k), np.random.default_rng(3), np.arange(400) < 200
     costs = rng.uniform(1, 20, (400, 1, 1)) * (1 - np.eye(k))
     S, weights, cv = kind(X), rng.integers(0, 3, 400), [(half, ~half), (~half, half)]
-    model, thin = (make(k, engine, cv=cv).fit(T, y, weights, costs=costs) for T in (X, S))
+    model, thin = (make(k, cv=cv).fit(T, y, weights, costs=costs) for T in (X, S))
     assert list(thin.heads_) == list(model.heads_) and len(model.heads_) > 1
     np.testing.assert_array_equal(thin.decision_function(X), model.decision_function(X))
     assert thin.estimated_score_ == model.estimated_score_
@@ -66,25 +63,23 @@ def test_fit_and_answers_are_those_of_the_array(k, engine, kind, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:Column 0 of X tells the class")
-@pytest.mark.parametrize("engine", ENGINES)
-def test_an_absent_entry_is_no_missing_value(engine):
+def test_an_absent_entry_is_no_missing_value():
     """The label says whether the first column is zero; NaN is the other case."""
     X = np.zeros((400, 2))
     X[::2, 0] = np.nan
     X[:, 1] = np.random.default_rng(0).normal(size=400)
     y = np.isnan(X[:, 0]).astype(int)
     S, options = sparse.csr_matrix(X), {"ensemble": 1, "early_stopping": False}
-    model = make(2, engine, learning_rate=0.5, **options).fit(S, y)
+    model = make(2, learning_rate=0.5, **options).fit(S, y)
     for table in (S, X):
         np.testing.assert_array_equal(model.predict(table), y)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_sparse_frame(engine):
+def test_a_sparse_frame():
     X, y = rows(missing=0.0)
     frame = pd.DataFrame(X).add_prefix("x")
     thin = frame.astype(pd.SparseDtype(float, 0.0))
-    scores = (make(2, engine).fit(table, y).decision_function(table) for table in (thin, frame))
+    scores = (make(2).fit(table, y).decision_function(table) for table in (thin, frame))
     np.testing.assert_array_equal(*scores)
 
 

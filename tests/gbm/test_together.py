@@ -64,7 +64,7 @@ def told(model, X):
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"effort": "high"}, {"engine": "xgboost"}, {"engine": "catboost"},
+    {}, {"effort": "high"},
     {"loss": "cost_logistic", "effort": "fast"},
 ], ids=str)  # fmt: skip
 def test_the_models_are_the_same_to_the_last_bit(fraud, options):

@@ -98,7 +98,7 @@ MODELS = {
     "excluded": lambda: _boosted(PRICED, *fraud_frame(), cost_columns="exclude"),
     "learned": _learned,
     "decided": lambda: _boosted({"fn": 100, **FRAUD}, *fraud_frame(), loss="gll"),
-    "array": lambda: _on_arrays(CostBoostClassifier(COSTS, engine="xgboost", **SMALL)),
+    "array": lambda: _on_arrays(CostBoostClassifier(COSTS, **SMALL)),
     "three": _three,
     "votes": _votes,
     "min_cost": lambda: _on_arrays(MinCostClassifier(cost_matrix=COSTS, n_jobs=1)),

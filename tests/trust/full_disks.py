@@ -72,7 +72,7 @@ def full_while_spilling(disk, left):
         fill(disk, left)
         before, tempfile.tempdir = tempfile.tempdir, str(disk)
         try:
-            CostBoostClassifier(engine="xgboost", ensemble=1, random_state=0).fit_parquet(
+            CostBoostClassifier(random_state=0).fit_parquet(
                 Path(name) / "rows.parquet", "fraud", costs={"fn": "amount", "fp": 5}
             )
             return "fit_parquet on a full disk did not fail"

@@ -40,14 +40,14 @@ def state():
 
 
 def cases(names):
-    """Classes for two and for four classes, and the other engine."""
+    """Classes for two and for four classes."""
     found = [(name, 2) for name in names]
     found += [(name, 4) for name in names if name in MULTICLASS]
     return found
 
 
-def fresh(name, k, engine="lightgbm"):
-    more = {"engine": engine} if name == "CostBoostClassifier" else {}
+def fresh(name, k):
+    more = {}
     if name == "TargetRateClassifier":
         more = {"estimator": make("CSB2Classifier", n_estimators=2), "n_trials": 2, "cv": 2}
     X, y = rows(k)
@@ -57,7 +57,7 @@ def fresh(name, k, engine="lightgbm"):
 def growth(n_fits, n_predicts, names, violations):
     """Fit and predict again and again; memory, threads and files must stay."""
     X, _ = rows(2)
-    plan = [(name, 2, "lightgbm") for name in names] + [("CostBoostClassifier", 2, "xgboost")]
+    plan = [(name, 2) for name in names]
     models = [fresh(*one) for one in plan]
     for model in models:
         model.predict(X)
@@ -122,10 +122,9 @@ def in_processes(names, violations):
     data = make_fraud(12_000, random_state=0)
     with tempfile.TemporaryDirectory() as folder:
         models = []
-        for engine in ("lightgbm", "xgboost"):
-            model = make("CostBoostClassifier", engine=engine, n_jobs=2, n_estimators=3)
-            models.append((f"CostBoost, {engine}", model.fit(data.X, data.y), data.X))
-            models[-1][1].predict(data.X)  # by several threads
+        model = make("CostBoostClassifier", n_jobs=2, n_estimators=3).fit(data.X, data.y)
+        models.append(("CostBoost", model, data.X))
+        model.predict(data.X)  # by several threads
         for name in names:
             if name != "CostBoostClassifier":
                 model, X = fitted(name)
@@ -151,17 +150,15 @@ def in_processes(names, violations):
                 if not np.array_equal(found, np.asarray(model.predict(X))):
                     violations.append(f"{what}: a spawned process answers differently")
 
-        for engine in ("lightgbm", "xgboost"):
+        def fit_again():
+            model = make("CostBoostClassifier", n_jobs=2, n_estimators=3)
+            model.fit(data.X, data.y).predict(data.X)
 
-            def fit_again(engine=engine):
-                model = make("CostBoostClassifier", engine=engine, n_jobs=2, n_estimators=3)
-                model.fit(data.X, data.y).predict(data.X)
-
-            child = Child(fit_again, Path(folder) / "log")
-            counts["fits in a fork"] = counts.get("fits in a fork", 0) + 1
-            code = child.wait(PATIENCE)
-            if code != 0:
-                violations.append(f"{engine}: a fit in a fork gave {code}: {child.words}")
+        child = Child(fit_again, Path(folder) / "log")
+        counts["fits in a fork"] = 1
+        code = child.wait(PATIENCE)
+        if code != 0:
+            violations.append(f"a fit in a fork gave {code}: {child.words}")
     return counts
 
 

@@ -153,8 +153,8 @@ from costboost import CostBoostClassifier
 from costboost._threads import n_threads
 from costboost.datasets import make_fraud
 data = make_fraud(12_000, random_state=0)
-model = CostBoostClassifier({"fn": 50, "fp": 1}, engine=sys.argv[1], n_estimators=2, ensemble=1,
-                            n_jobs=2, random_state=0)
+model = CostBoostClassifier({"fn": 50, "fp": 1}, n_estimators=2, ensemble=1, n_jobs=2,
+                            random_state=0)
 right = model.fit(data.X, data.y).predict_proba(data.X)
 assert n_threads(4, 10**6) == 4
 pid = os.fork()
@@ -168,14 +168,13 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="fork")
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_a_forked_process_fits_and_predicts_by_one_thread(engine):
+def test_a_forked_process_fits_and_predicts_by_one_thread():
     """In a process of its own, because the threads of this one are limited to one."""
     import os
 
     paths = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"}
     done = subprocess.run(
-        [sys.executable, "-c", FORKED, engine], env={**os.environ, **paths}, capture_output=True,
+        [sys.executable, "-c", FORKED], env={**os.environ, **paths}, capture_output=True,
         text=True, timeout=300,
     )  # fmt: skip
     assert done.stdout.strip() == "0", done.stderr

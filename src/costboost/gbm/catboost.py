@@ -1,79 +1,58 @@
-"""CatBoost, for log loss: it is needed for training only, and its trees are kept like others."""
+"""Symmetric trees of CatBoost, for ``effort="high"``: their table is kept like that of others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import catboost
 import numpy as np
 
-from costboost._typing import AnyArray, Ints
+from costboost._typing import AnyArray
 from costboost.columns.raw import is_sparse
-from costboost.gbm import lightgbm
 from costboost.gbm.models import Target, TreeModel
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rows import MemoryRows
-from costboost.gbm.train import Candidate, Rounds
+from costboost.gbm.train import Rounds
 from costboost.trees import from_catboost
 
 # CatBoost's trees are weaker than others of as many leaves, and take larger steps.
 _FASTER = 2.0
-_MOST_DEPTH = 16
 
 
 def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
-    """Train one booster: trees have the smallest depth with `max_leaves`."""
+    """Train one booster of log loss on numbers, and on a mark for each category."""
     kind = rounds.kind
-    if not target.is_log_loss:
-        raise ValueError(
-            "engine='catboost' trains log loss only. A loss of the library, or more than two "
-            "decisions whose costs are unknown when deciding, need engine='lightgbm'."
-        )
-    if len(np.unique(target.labels)) < 2:  # CatBoost refuses rows of one label
-        one = replace(kind, parameters={}, device="cpu", n_rounds=1)
-        return lightgbm.fit(X, target, Rounds(one, 0, rounds.threads, {}), table)
-    source, category = _inputs(_dense(table.rows.X), table.columns.categorical)
-    marks = category >= 0
+    sources = []
+    categories = []
+    for column, codes in enumerate(_dense(table.rows.X).T):
+        codes = codes[np.isfinite(codes)]
+        marks = range(-1, 0)
+        if column in table.columns.categorical and 0 <= codes.max(initial=-1) < ONE_HOT:
+            marks = range(int(codes.max()) + 1)
+        for mark in marks:
+            sources.append(column)
+            categories.append(mark)
+    source = np.array(sources)
+    category = np.array(categories)
+    is_mark = category >= 0
 
     def pool(X: Any, known: Target) -> catboost.Pool:
         values = _dense(X)[:, source].astype(np.float32)
-        values[:, marks] = values[:, marks] == category[marks]
-        values = np.ascontiguousarray(values)
-        return catboost.Pool(values, label=known.labels, weight=known.weights)
+        values[:, is_mark] = values[:, is_mark] == category[is_mark]
+        return catboost.Pool(np.ascontiguousarray(values), label=known.labels, weight=known.weights)
 
-    stop_by: Any = rounds.stop_by
-    has_watched = stop_by is not None
-
-    def goes_on(info: Any) -> bool:
+    def after_iteration(info: Any) -> bool:
         losses = {}
-        if stop_by is not None:
-            values = next(iter(info.metrics["validation"].values()))
-            losses[stop_by] = float(values[-1])
+        if rounds.stop_by is not None:
+            (values,) = info.metrics["validation"].values()
+            losses[rounds.stop_by] = float(values[-1])
         return not rounds.end_round(losses)
 
-    booster = catboost.CatBoost(_parameters(kind, target, rounds))
-    booster.fit(
-        pool(X, target),
-        eval_set=pool(rounds.sets[stop_by].X, rounds.targets[stop_by]) if has_watched else None,
-        use_best_model=has_watched,
-        early_stopping_rounds=kind.patience if has_watched else None,
-        callbacks=[SimpleNamespace(after_iteration=goes_on)],
-    )
-    trees = from_catboost(booster, source, category)
-    model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, rounds.threads)
-    if stop_by is not None:
-        rounds.best_outputs = model.scores(rounds.sets[stop_by].X)
-    return model
-
-
-def _parameters(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         "iterations": kind.n_rounds,
         "learning_rate": min(_FASTER * kind.learning_rate, 1.0),
-        "depth": int(np.clip(np.ceil(np.log2(kind.max_leaves)), 1, _MOST_DEPTH)),
+        "depth": int(np.ceil(np.log2(kind.max_leaves))),
         "l2_leaf_reg": kind.settings.reg_lambda,
         "rsm": kind.settings.colsample,
         "bootstrap_type": "Bernoulli",
@@ -84,25 +63,25 @@ def _parameters(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, An
         "allow_writing_files": False,  # no folder catboost_info in that of the user
         "thread_count": rounds.threads,
     }
-    if kind.device in ("gpu", "cuda"):
-        parameters["task_type"] = "GPU"
-        del parameters["rsm"]  # for two classes it is for processors only
     if target.n_scores > 1:
         parameters["classes_count"] = target.n_scores
-    return {**parameters, **kind.parameters}
+    held_out = None
+    if rounds.stop_by is not None:
+        held_out = pool(rounds.sets[rounds.stop_by].X, rounds.targets[rounds.stop_by])
+        parameters["early_stopping_rounds"] = kind.patience
+    booster = catboost.CatBoost(parameters)
+    booster.fit(
+        pool(X, target),
+        eval_set=held_out,
+        use_best_model=held_out is not None,
+        callbacks=[SimpleNamespace(after_iteration=after_iteration)],
+    )
+    trees = from_catboost(booster, source, category)
+    model = TreeModel(trees, X.shape[1], "catboost", True, rounds.threads)
+    if rounds.stop_by is not None:
+        rounds.best_outputs = model.scores(rounds.sets[rounds.stop_by].X)
+    return model
 
 
 def _dense(X: Any) -> AnyArray:
     return np.asarray(X.toarray() if is_sparse(X) else X)
-
-
-def _inputs(X: AnyArray, categorical: Sequence[int]) -> tuple[Ints, Ints]:
-    """The columns that CatBoost sees, of a table: numbers (-1), and a mark of each category."""
-    pairs: list[tuple[int, int]] = []
-    for j in range(X.shape[1]):
-        known = X[:, j][np.isfinite(X[:, j])] if j in categorical else np.empty(0)
-        size = int(known.max()) + 1 if len(known) else 0
-        marks = range(size) if 0 < size <= ONE_HOT else [-1]
-        pairs += [(j, code) for code in marks]
-    source, category = np.array(pairs, dtype=np.intp).T
-    return source, category

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -52,9 +51,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
     How it works, in short:
 
     1. A few kinds of models learn the probabilities of the classes by log loss: trees of 31
-       leaves, trees with random splits and a small neural network (``effort`` and the size of the table say which). From 10,000 rows on they race on a sample first, and
-       kinds that add nothing there are given up. The others are trained on five folds (one from
-       50,000 rows on), and stop when the log loss of the held-out rows no longer falls.
+       leaves, trees with random splits and a small neural network (``effort`` and the size of the
+       table say which). From 10,000 rows on they race on a sample first, and kinds that add nothing
+       there are given up. The others are trained on five folds (one from 50,000 rows on), and stop
+       when the log loss of the held-out rows no longer falls.
        (Log loss is the cost averaged over all cost ratios. Stopping by the cost itself gave no
        measurable saving, and would tie the model to one matrix:
        `benchmarks/classifier_choices.py`.)
@@ -84,15 +84,13 @@ class CostBoostClassifier(CostSensitiveClassifier):
         `costboost.costs.interval` or `costboost.costs.samples`.
     effort : {"fast", "balanced", "high"}, default="balanced"
         How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits,
-        and a small neural network; the weights come from held-out rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
-        time. ``"high"`` also tries trees of other sizes and, for up to three classes and if
-        CatBoost is installed, symmetric trees: 2 to 5 times the time, most on small tables.
+        and a small neural network; the weights come from held-out rows. ``"fast"`` is one booster
+        that holds out a fifth of the rows, about a tenth of the time. ``"high"`` also tries trees
+        of other sizes and, for up to three classes and if CatBoost is installed, symmetric trees:
+        2 to 5 times the time, most on small tables.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
-    engine : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
-        The library that grows the trees. Random splits are LightGBM's alone. CatBoost
-        trains ``loss="auto"`` only.
     costs_known : bool or "auto", default="auto"
         Whether ``predict`` will be told the costs of single rows that ``fit`` is given. True trains
         no boosters of costs; if they are not told all the same, the mean costs decide. "auto" and
@@ -145,10 +143,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
     calibration : {"temperature", None}, default="temperature"
         How scores are calibrated on held-out rows.
     engine_params : dict, optional
-        Parameters of the engine, by any of its names for them, such as ``{"max_depth": 6}``; they
-        win over the ones above.
-    device : str, default="cpu"
-        Passed to the engine: ``"gpu"`` or ``"cuda"`` for LightGBM, ``"cuda"`` for XGBoost.
+        Parameters of LightGBM, by any of its names for them, such as ``{"max_depth": 6}``; they win
+        over the ones above.
     time_limit : float, optional
         Seconds that a fit may take, roughly. Kinds of models for which no time is left are not
         trained. If the time does not suffice for the first one, its boosters end early, and a
@@ -216,7 +212,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         The kinds of models of the first head that were tried: weight, held-out loss, rounds and
         seconds of each. ``print`` shows a table.
     boosters_ : list of lightgbm.Booster or NetworkModel
-        The models of the first head, as LightGBM boosters whichever engine grew the trees.
+        The models of the first head, as LightGBM boosters whichever library grew the trees.
     booster_ : lightgbm.Booster
         The only one, or all of them merged into one; absent if there are networks beside them.
     feature_importances_ : array of shape (d,)
@@ -262,7 +258,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
     _: KW_ONLY
     effort: Literal["fast", "balanced", "high"] = "balanced"
     loss: Any = "auto"
-    engine: Literal["lightgbm", "xgboost", "catboost"] = "lightgbm"
     costs_known: bool | Literal["auto"] = "auto"
     risk: Literal["expected", "worst"] = "expected"
     cost_columns: Literal["features", "exclude"] = "features"
@@ -283,7 +278,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
     validation_fraction: float = 0.2
     calibration: Literal["temperature"] | None = "temperature"
     engine_params: dict[str, Any] | None = None
-    device: str = "cpu"
     time_limit: float | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -324,8 +318,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows. Missing values and categorical columns are passed to the engine. Entries that
-            a sparse matrix leaves out are zeros with both engines, not missing values.
+            The rows. Missing values and categorical columns are passed to LightGBM. Entries that a
+            sparse matrix leaves out are zeros, not missing values.
         y : array of shape (n,)
             Their true classes.
         sample_weight : array of shape (n,), optional
@@ -453,10 +447,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
     ) -> Self:
         """Fit on Parquet files that are larger than memory, by XGBoost's external memory.
 
-        Needs ``engine="xgboost", ensemble=1``, and grows the trees of `fit`. Features are quantised
-        into the folder for temporary files (``TMPDIR``), 2.5 bytes each (5.5 if some are missing);
-        memory holds a few batches and, for each row, labels, scores and gradients. To stop early,
-        ``validation_fraction`` of the rows are held out, but at most a million.
+        One booster is trained, whatever ``effort``; ``engine_params`` are XGBoost's here. Features
+        are quantised into the folder for temporary files (``TMPDIR``), 2.5 bytes each (5.5 if some
+        are missing); memory holds a few batches and, for each row, labels, scores and gradients. To
+        stop early, ``validation_fraction`` of the rows are held out, but at most a million.
 
         Parameters
         ----------
@@ -492,7 +486,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         >>> from costboost.datasets import make_fraud
         >>> data = make_fraud(2000, random_state=0)
         >>> frame = pd.DataFrame(data.X).add_prefix("x").assign(amount=data.amount, fraud=data.y)
-        >>> model = CostBoostClassifier(engine="xgboost", ensemble=1, random_state=0)
+        >>> model = CostBoostClassifier(random_state=0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     frame.to_parquet(os.path.join(folder, "january.parquet"))
         ...     model = model.fit_parquet(folder, "fraud", costs={"fn": "amount", "fp": 5})
@@ -507,46 +501,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         train(rows, fitted, callbacks)
         self.__dict__ = fitted.__dict__
         return self
-
-    def predict_parquet(
-        self,
-        paths: Any,
-        output: str | Path,
-        *,
-        costs: Any = None,
-        proba: bool = False,
-        expected_costs: bool = False,
-        keep: Sequence[str] = (),
-        batch_rows: int | None = None,
-    ) -> Path:
-        """Decide on the rows of Parquet files, in batches, into a Parquet file.
-
-        Parameters
-        ----------
-        paths : str, path, or sequence of them
-            As in `fit_parquet`; the files have the features by the names they had in ``fit``.
-        output : str or path
-            The file to write; it appears when it is complete.
-        costs : mapping or callable, optional
-            The rows' own cost matrices where they are known, as in `fit_parquet`.
-        proba : bool, default=False
-            Whether to write the probabilities too.
-        expected_costs : bool, default=False
-            Whether to write the expected cost of each decision too.
-        keep : sequence of str, default=()
-            Columns to copy, such as a key.
-        batch_rows : int, optional
-            Rows to read at once. By default so many that their columns take about 16 MB.
-
-        Returns
-        -------
-        Path
-            The file: a row per row read, in the same order, with the columns ``keep``,
-            ``decision`` and, if asked for, ``probability_<class>`` and ``cost_<decision>``.
-        """
-        from costboost.gbm.parquet import predict_parquet
-
-        return predict_parquet(self, paths, output, costs, proba, expected_costs, keep, batch_rows)
 
     def estimated_savings(
         self, future_rows: float | None = None, *, costs_known: bool = True
@@ -814,7 +768,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     @property
     def boosters_(self) -> list[Any]:
-        """The engine's own boosters, of the first head."""
+        """The models of the first head as LightGBM boosters; networks are their own."""
         return list(self._first_head.boosters)
 
     @property

@@ -27,7 +27,6 @@ def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeM
         "bagging_freq": int(kind.settings.subsample < 1),
         "feature_fraction": kind.settings.colsample,
         "extra_trees": kind.random_splits,
-        "device_type": kind.device,
         "seed": rounds.seed,
         "num_threads": rounds.threads,
         "max_cat_to_onehot": ONE_HOT,

@@ -47,7 +47,6 @@ RULES: dict[str, Constraint] = {
     "learning_rate": _or("auto", LEARNING_RATE),
     "n_jobs": N_JOBS,
     "verbose": VERBOSE,
-    "engine": one_of("lightgbm", "xgboost", "catboost"),
     "costs_known": _or("auto", BOOLEAN),
     "risk": one_of("expected", "worst"),
     "cost_columns": one_of("features", "exclude"),
@@ -68,38 +67,27 @@ RULES: dict[str, Constraint] = {
     "validation_fraction": share(),
     "calibration": one_of("temperature", None),
     "engine_params": Constraint("None or a dict", lambda v: v is None or isinstance(v, dict)),
-    "device": Constraint("a string", lambda v: isinstance(v, str)),
 }
 
-# Other names of the parameters that the engines are given here: a user's own must win by any name.
+# Other names of the parameters that XGBoost is given here: a user's own must win by any name.
 # LightGBM has a table of its own.
-_ALIASES: dict[str, dict[str, str]] = {
-    "xgboost": {
-        "eta": "learning_rate",
-        "lambda": "reg_lambda",
-        "n_jobs": "nthread",
-        "random_state": "seed",
-    },
-    "catboost": {
-        "max_depth": "depth",
-        "eta": "learning_rate",
-        "reg_lambda": "l2_leaf_reg",
-        "colsample_bylevel": "rsm",
-        "random_state": "random_seed",
-    },
+_XGBOOST_ALIASES = {
+    "eta": "learning_rate",
+    "lambda": "reg_lambda",
+    "n_jobs": "nthread",
+    "random_state": "seed",
 }
 # Parameters of an engine that say what a model may do, not how it is found.
 CONSTRAINTS = frozenset(
     ["monotone_constraints", "interaction_constraints", "feature_contri", "forcedsplits_filename"]
 )
-# LightGBM's own names, to which its other names and XGBoost's lead, -> the names here.
+# LightGBM's own names, to which its other names lead, -> the names here.
 _NAMES = {
     "num_leaves": "max_leaves",
     "min_data_in_leaf": "min_samples_leaf",
     "lambda_l2": "reg_lambda",
     "bagging_fraction": "subsample",
     "feature_fraction": "colsample",
-    "device_type": "device",
     "seed": "random_state",
     "num_threads": "n_jobs",
     "verbosity": "verbose",
@@ -113,8 +101,8 @@ _WEIGHTS_OF_CLASSES = ("class_weight", "class_weights", "scale_pos_weight", "is_
 @cache
 def aliases(engine: str) -> dict[str, str]:
     """Names of an engine's parameters -> those that are used here."""
-    if engine != "lightgbm":
-        return _ALIASES[engine]
+    if engine == "xgboost":
+        return _XGBOOST_ALIASES
     import lightgbm as lgb
 
     known = lgb.basic._ConfigAliases._get_all_param_aliases()
@@ -126,16 +114,16 @@ def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
     return {aliases(engine).get(name, name): value for name, value in parameters.items()}
 
 
-def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
+def resolved(model: Any, columns: Columns, owner: str, engine: str) -> dict[str, Any]:
     """The user's parameters of the engine, by the names used here; constraints by position."""
-    unknown = _unknown(model.engine_params, model.engine)
+    unknown = _unknown(model.engine_params, engine)
     if unknown:
-        near = get_close_matches(unknown, [*aliases("lightgbm"), *aliases("xgboost")], n=1)
+        near = get_close_matches(unknown, aliases(engine), n=1)
         raise ValueError(
-            f"The 'engine_params' parameter of {owner} has {unknown!r}, which {model.engine} does "
+            f"The 'engine_params' parameter of {owner} has {unknown!r}, which {engine} does "
             f"not know. {f'Did you mean {near[0]!r}?' if near else 'Leave it out.'}"
         )
-    parameters = canonical(model.engine_params, model.engine)
+    parameters = canonical(model.engine_params, engine)
     wanted = parameters.get("monotone_constraints")
     if isinstance(wanted, Mapping):
         names = [column.name for column in columns]
@@ -147,17 +135,14 @@ def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
                 f"is no column that the model uses. The columns are {list(dict.fromkeys(sources))}."
             )
         signs = [int(wanted.get(column, 0)) for column in sources]
-        is_tuple = model.engine == "xgboost"
-        parameters["monotone_constraints"] = tuple(signs) if is_tuple else signs
+        parameters["monotone_constraints"] = tuple(signs) if engine == "xgboost" else signs
     return parameters
 
 
 def _unknown(parameters: Mapping[str, Any], engine: str) -> str | None:
-    """A parameter that the engine would ignore in silence; CatBoost itself refuses them."""
+    """A parameter that the engine would ignore in silence."""
     if engine == "lightgbm":
         return next((name for name in parameters if name not in aliases(engine)), None)
-    if engine == "catboost":
-        return None
     import xgboost as xgb
 
     with warnings.catch_warnings(record=True) as told:
@@ -176,8 +161,8 @@ def hint(name: str, known: list[str]) -> str:
     own = aliases("lightgbm").get(name, "")
     if (found := _NAMES.get(own, own)) in known:
         return f"Here it is called {found!r}."
-    if own or name in ("gamma", "tree_method"):  # XGBoost's
-        return f"It belongs to the engine: pass engine_params={{{name!r}: ...}}."
+    if own:
+        return f"It belongs to LightGBM: pass engine_params={{{name!r}: ...}}."
     near = get_close_matches(name, known, n=1)
     return f"Did you mean {near[0]!r}?" if near else f"The parameters are {known}."
 

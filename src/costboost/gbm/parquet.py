@@ -1,4 +1,4 @@
-"""Training and deciding on Parquet files that are larger than memory.
+"""Training on Parquet files that are larger than memory.
 
 Files are read as one long table, in batches. XGBoost quantises the features into a temporary folder
 and trains from there; memory holds a few batches and, for each row, labels, scores and gradients.
@@ -10,7 +10,7 @@ import errno
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._utils import check_classes, checked_weights, invalid, is_integer, replaced
+from costboost._utils import check_classes, checked_weights, invalid, is_integer
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
 from costboost.columns.files import find_files, need, unknown_column
 from costboost.columns.raw import RawTable
@@ -41,7 +40,7 @@ from costboost.gbm.train import Candidate, Rounds
 from costboost.trees import from_xgboost
 
 for _name in ("pandas", "pyarrow"):
-    need(_name, "data", "Training and deciding on Parquet files")
+    need(_name, "data", "Training on Parquet files")
 
 # ruff: noqa: E402 - after the check
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -148,7 +147,7 @@ class ParquetFiles:
         )
 
     def batch_costs(self, costs: Any, table: Any) -> Any:
-        """The costs of a batch, as `fit` and `predict` take them."""
+        """The costs of a batch, as `fit` takes them."""
         if isinstance(costs, str):
             return _numbers(table, costs)
         return costs(table.select(self.columns).to_pandas()) if callable(costs) else costs
@@ -191,6 +190,7 @@ class ParquetSource(StreamedRows):
     ) -> None:
         self.owner = type(model).__name__
         owner = f"{self.owner}.fit_parquet"
+        need("xgboost", "gbm", owner)
         _check_supported(model, owner)
         self.files = files = ParquetFiles(paths, owner)
         self.model, self.target, self.costs, self.weight = model, target, costs, sample_weight
@@ -211,13 +211,17 @@ class ParquetSource(StreamedRows):
 
     def _feature_names(self, features: Sequence[str] | None) -> list[str]:
         """Names of the feature columns."""
-        _check_list("features", features, self.files.owner)
+        owner = self.files.owner
+        if isinstance(features, str):
+            raise TypeError(
+                f"{parameter('features', owner)} must be a list of columns, got {features!r}."
+            )
         others = {self.target, self.weight}
         if features is None:
             return [name for name in self.files.columns if name not in others]
         if set(features) & others or not features or len(set(features)) < len(features):
             rule = "must name columns other than the target and the weight, at least one, each once"
-            raise invalid("features", self.files.owner, f"{rule}; got {features}.")
+            raise invalid("features", owner, f"{rule}; got {features}.")
         return list(features)
 
     def _scan(self) -> tuple[AnyArray, Columns]:
@@ -323,21 +327,12 @@ def _summed(block: PricedRows, held: Bools) -> tuple[PricedRows | None, Totals |
     return held_out, Totals.of(block, int(held.sum())) if len(block) else None
 
 
-def _check_list(name: str, given: Any, owner: str) -> None:
-    if isinstance(given, str):
-        raise TypeError(f"{parameter(name, owner)} must be a list of columns, got {given!r}.")
-
-
 def _check_supported(model: Any, owner: str) -> None:
     """Refuse what cannot be trained from disk, and say what to do instead."""
-    if model.engine != "xgboost":
-        wrong = "engine", "LightGBM keeps all binned rows in memory. Set engine='xgboost'"
-    elif model.ensemble not in (1, "auto") or model.cv is not None:
+    if model.ensemble not in (1, "auto") or model.cv is not None:
         wrong = "ensemble", "each booster would need its own copy on disk. Set ensemble=1, cv=None"
     elif model.effort == "high":
         wrong = "effort", "its members are compared in memory. Set effort='balanced'"
-    elif model.device != "cpu":
-        wrong = "device", "it reads into the memory of the processor. Set device='cpu'"
     else:
         return
     name, why = wrong
@@ -357,53 +352,3 @@ def _check_room(n_bytes: int, owner: str) -> None:
             "environment variable TMPDIR to a folder with room",
             parent,
         )
-
-
-# --- deciding -------------------------------------------------------------------------------------
-
-
-def predict_parquet(
-    model: Any,
-    paths: Any,
-    output: str | Path,
-    costs: Any,
-    proba: bool,
-    expected: bool,
-    keep: Sequence[str],
-    batch_rows: int | None,
-) -> Path:
-    """Decide on Parquet files; see `CostBoostClassifier.predict_parquet`."""
-    check_is_fitted(model)
-    owner = f"{type(model).__name__}.predict_parquet"
-    if proba or expected:
-        model._check_probabilities("predict_parquet")
-    _check_list("keep", keep, owner)
-    chances = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
-    prices = [f"cost_{label}" for label in model.decisions_.tolist()] if expected else []
-    taken = sorted({"decision", *chances, *prices} & set(keep))
-    if taken:
-        raise invalid("keep", owner, f"must not name {taken}, which are columns of the result.")
-    files = ParquetFiles(paths, owner)
-    written = Path(output).expanduser()
-    if written.resolve() in {path.resolve() for path in files.schemas}:
-        rule = f"must be another file than those read, got {str(output)!r}."
-        raise invalid("output", owner, rule)
-    by_costs = model.cost_matrix if model._decides_by_costs() else None
-    columns = [column.name for column in model.columns_.used]
-    columns += [*files.cost_columns(costs, by_costs), *keep]
-    with replaced(written) as file, ExitStack() as stack:
-        writer: Any = None
-        for start, table in files.batches(columns, files.batch_rows(batch_rows, len(columns))):
-            rows = model.columns_.read(table, owner, start)
-            with _batch_from(start):
-                known = files.batch_costs(costs, table)
-                answer = model._answer(rows, known, proba=proba or expected)
-            result = {name: table[name] for name in keep}
-            result["decision"] = pa.array(answer.costs.decisions[answer.codes])
-            for names, numbers in ((chances, answer.proba), (prices, answer.expected)):
-                if names:
-                    result.update(zip(names, map(pa.array, numbers.T), strict=True))
-            decided = pa.table(result)
-            writer = writer or stack.enter_context(pq.ParquetWriter(file, decided.schema))
-            writer.write_table(decided)
-    return written

@@ -426,6 +426,8 @@ class TrainingRows(ABC):
     # A seed for the booster of each fold.
     seeds: Sequence[int]
     has_row_costs: bool
+    # The library that grows the trees.
+    engine: str = "lightgbm"
     # Inputs of a network, a category counted once per value, if kinds of models can be compared on
     # folds; endlessly many of a sparse table.
     n_inputs: float | None = None
@@ -457,6 +459,7 @@ class TrainingRows(ABC):
 class StreamedRows(TrainingRows):
     """Training rows that are never in memory together: their sums and held-out costs are."""
 
+    engine = "xgboost"
     _held_out: PricedRows | None
 
     def _add_up(self, parts: Iterable[tuple[PricedRows | None, Totals | None]], loss: Any) -> None:

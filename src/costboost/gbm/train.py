@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib.util import find_spec
 from threading import Event
 from typing import Any, NamedTuple, TypeAlias
@@ -268,7 +267,6 @@ class Candidate:
     engine: str
     settings: Any  # the estimator, for what all kinds share
     target: Target
-    device: str
     n_rounds: int
     patience: int  # 0: no early stopping
     learning_rate: float
@@ -293,56 +291,46 @@ def candidate(
     target: Target,
     parameters: dict[str, Any] | None = None,
     *,
-    engine: str | None = None,
+    engine: str = "lightgbm",
     leaves: int | None = None,
     random_splits: bool = False,
 ) -> Candidate:
     """A kind of model, where the user left it open as is usual."""
-    grower = engine or model.engine
     if leaves is None:
         leaves = _USUAL_LEAVES if model.max_leaves == "auto" else int(model.max_leaves)
     # A round of several scores is as many trees: half as many rounds are hardly worse.
     usual = _USUAL_RATE if target.n_scores == 1 else 2 * _USUAL_RATE
     rate = usual if model.learning_rate == "auto" else float(model.learning_rate)
     name = f"{leaves} leaves{', random splits' if random_splits else ''}"
-    name = f"symmetric trees, {name}" if grower == "catboost" else name
+    name = f"symmetric trees, {name}" if engine == "catboost" else name
     leaf = model.min_samples_leaf
     patience = model.patience if model.n_iter_no_change is None else model.n_iter_no_change
     return Candidate(
-        grower if grower == "network" else name,
-        grower,
+        "network" if engine == "network" else name,
+        engine,
         model,
         target,
-        model.device,
         model.n_estimators,
         patience if model.early_stopping else 0,
         # Trees that are not greedy overfit less, and take larger steps.
         min(4.0 * rate, 1.0) if random_splits else rate,
         leaves,
         _USUAL_LEAF if leaf == "auto" else int(leaf),
-        # The user's own parameters are for the engine that the user chose.
-        parameters or {} if grower == model.engine else {},
+        parameters or {},
         random_splits,
     )
 
 
 def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candidate]:
     """The kinds of models to try, the most promising first."""
-    chosen, n = model.engine, rows.totals.rows
-    if find_spec(chosen) is None:
-        extra = "catboost" if chosen == "catboost" else "gbm"
-        raise ImportError(
-            f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
-            f'pip install "costboost[{extra}]"'
-        )
-    own = resolved(model, rows.columns, rows.owner) if model.engine_params else {}
-    made = partial(candidate, model, target, own)
+    n = rows.totals.rows
+    own: dict[str, Any] = {}
+    if model.engine_params:
+        own = resolved(model, rows.columns, rows.owner, rows.engine)
     is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
-        return [made()]
-    has_random = chosen == "lightgbm"
-    second = {"leaves": 15, "random_splits": True} if has_random else {"leaves": 6}
-    wanted: list[dict[str, Any]] = [{"leaves": 31}, second]
+        return [candidate(model, target, own, engine=rows.engine)]
+    wanted: list[dict[str, Any]] = [{"leaves": 31}, {"leaves": 15, "random_splits": True}]
     # Models of other kinds would not keep to what the user demands of this one.
     is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(own)
     is_small = rows.n_inputs <= _NETWORK_INPUTS
@@ -350,16 +338,18 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     if is_free and is_small and numbers <= _NETWORK_NUMBERS[model.effort]:
         wanted.append({"engine": "network"})
     if model.effort == "high":
-        wanted += [{"leaves": 6}, {"leaves": 63}]
-        wanted += [{"leaves": 31, "random_splits": True}] if has_random else []
-        has_catboost = chosen != "catboost" and find_spec("catboost") is not None
+        wanted += [{"leaves": 6}, {"leaves": 63}, {"leaves": 31, "random_splits": True}]
+        has_catboost = find_spec("catboost") is not None
         if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
             wanted.append({"engine": "catboost", "leaves": 64})
     found: dict[str, Candidate] = {}
     for options in wanted:
-        if model.max_leaves != "auto" and "engine" not in options:
-            options["leaves"] = None  # the size that the user chose; some kinds are the same then
-        kind = made(**options)
+        if "engine" in options:  # the user's own parameters are LightGBM's
+            kind = candidate(model, target, **options)
+        else:
+            if model.max_leaves != "auto":
+                options["leaves"] = None  # the size that the user chose: some are the same then
+            kind = candidate(model, target, own, **options)
         found.setdefault(kind.name, kind)
     return list(found.values())
 
@@ -538,7 +528,8 @@ def _fit(
         return
     model, n, is_over = kinds[0].settings, len(rows.seeds), Event()
     # What hears of rounds or ends them in time goes model by model.
-    is_single = callbacks or model.verbose or model.time_limit is not None or model.device != "cpu"
+    on_device = kinds[0].parameters.get("device_type", "cpu") != "cpu"
+    is_single = callbacks or model.verbose or model.time_limit is not None or on_device
     is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
     cores, threads = n_threads(model.n_jobs), n_threads(model.n_jobs, rows.totals.rows)
     n_workers = 1 if is_single or is_large else min(cores, n, len(jobs))
@@ -752,15 +743,13 @@ def train_prices(
 ) -> tuple[dict[str, Head], Floats]:
     """Heads of prices, small and few, and the costs that they expect of held-out rows."""
     model, held_out = first.settings, rows.held_out()
-    is_alien = model.engine == "catboost"  # it learns log loss only
     heads: dict[str, Head] = {}
     expected = mean
     for place, target in enumerate(targets):
         assert held_out is not None  # or there are no prices to learn
-        kind = candidate(model, target, first.parameters, engine="lightgbm" if is_alien else None)
+        kind = candidate(model, target, first.parameters, engine=rows.engine)
         kind.n_rounds = min(kind.n_rounds, _PRICE_ROUNDS)
         kind.patience = min(kind.patience, _PRICE_PATIENCE)
-        kind.device = "cpu" if is_alien else kind.device
         if model.learning_rate == "auto":
             kind.learning_rate = _PRICE_RATE
         now = time.monotonic()

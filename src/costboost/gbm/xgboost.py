@@ -1,4 +1,4 @@
-"""XGBoost: its parameters, objective and metric, for tables in memory, files and clusters."""
+"""XGBoost: its parameters, objective and metric, for Parquet files and clusters."""
 
 from __future__ import annotations
 
@@ -8,51 +8,10 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-from costboost._threads import limit_forked
 from costboost._typing import AnyArray
-from costboost.columns.raw import is_sparse
-from costboost.gbm.models import Target, TreeModel
+from costboost.gbm.models import Target
 from costboost.gbm.parameters import ONE_HOT
-from costboost.gbm.rows import MemoryRows
 from costboost.gbm.train import Candidate, Rounds
-from costboost.trees import from_xgboost
-
-# Numbers of sparse rows that are written out at a time.
-_DENSE_NUMBERS = 2**21
-
-
-def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
-    """Train one booster, grown leaf by leaf on histograms."""
-    limit_forked()
-    kind = rounds.kind
-    types = feature_types(table.columns.n_inputs, table.columns.categorical)
-
-    def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
-        options = {**matrix_options(kind, types), "ref": reference, "nthread": rounds.threads}
-        if is_sparse(X):
-            return xgb.QuantileDMatrix(Batches(lambda: _dense(X, known)), **options)
-        return xgb.QuantileDMatrix(
-            in_single(X), label=known.labels, weight=known.weights, **options
-        )
-
-    train = data(X, target)
-    watched = {
-        name: train if name == "train" else data(rounds.sets[name].X, known, train)
-        for name, known in rounds.targets.items()
-    }
-    trees = from_xgboost(boost(kind, target, train, watched, rounds))
-    return TreeModel(trees, X.shape[1], "xgboost", target.is_log_loss, rounds.threads)
-
-
-def _dense(X: Any, known: Target) -> Iterator[dict[str, Any]]:
-    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
-    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
-    # as in the array of the same rows.
-    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
-    for start in range(0, X.shape[0], step):
-        some = slice(start, start + step)
-        rows = in_single(X[some].toarray())
-        yield {"data": rows, "label": known.labels[some], "weight": known.weights[some]}
 
 
 def boost(
@@ -98,7 +57,6 @@ def parameters_for(kind: Candidate, target: Target, rounds: Rounds) -> dict[str,
         "min_child_weight": kind.min_samples_leaf * hessian,
         "disable_default_eval_metric": 1,
         "verbosity": 0,
-        "device": kind.device,
         "seed": rounds.seed,
     }
     if rounds.threads:
