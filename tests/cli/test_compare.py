@@ -8,13 +8,12 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import train_test_split
 
-from cli.conftest import COSTS, SMALL, as_json, fails, run, words
+from cli.conftest import COSTS, as_json, fails, run, words
 from costboost import comparison
 from costboost.cli import compare
 from costboost.cli.problem import folds
 from costboost.columns import TableError
 from costboost.datasets import make_fraud
-from costboost.files import load
 
 
 def test_compare(world, tmp_path):

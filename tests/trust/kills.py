@@ -9,7 +9,6 @@ same to the last bit, and no file may be left.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
