@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from costboost import AdaBoostCClassifier, AdaC2Classifier, check_cost_sensitive, load
+from costboost import AdaBoostCClassifier, AdaC2Classifier, load
 from costboost.boosting import (
     BoostingClassifier,
     Recipe,
@@ -58,7 +58,6 @@ def main() -> None:
         model = algorithm(PRICES, n_estimators=8, random_state=0).fit(X, y)
         cost = mean_cost(y_new, model.predict(X_new), cost_matrix=PRICES)
         print(f"{algorithm.__name__:<20} mean cost {cost:.3f}")
-    print("laws:", *check_cost_sensitive(RootCostClassifier(n_estimators=8, estimator="stump")))
     with tempfile.TemporaryDirectory() as folder:
         again = load(ours.save(Path(folder) / "root.costboost"))
     print("saved and loaded:", bool((again.predict(X_new) == ours.predict(X_new)).all()))

@@ -23,7 +23,7 @@ LAYERS = (
     ("learners", "boosting", "_progress"),
     ("algorithms", "wrappers", "gbm"),
     ("dask", "datasets", "monitor", "plots", "files", "comparison"),
-    ("report", "serve", "cli", "_checks", "__init__", "__main__"),
+    ("report", "serve", "cli", "__init__", "__main__"),
 )
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 

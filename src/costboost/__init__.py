@@ -20,7 +20,6 @@ from costboost.errors import (
 
 if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
-    from costboost._checks import check_cost_sensitive
     from costboost.algorithms import *
     from costboost.comparison import compare
     from costboost.files import load
@@ -67,7 +66,6 @@ __all__ = [
     "TimeLimitWarning",
     "__version__",
     "algorithms",
-    "check_cost_sensitive",
     "compare",
     "costs",
     "decisions",
@@ -82,7 +80,6 @@ _MODULES = {
     "CostBoostClassifier": "costboost.gbm.classifier",
     "MinCostClassifier": "costboost.wrappers",
     "TargetRateClassifier": "costboost.wrappers",
-    "check_cost_sensitive": "costboost._checks",
     "compare": "costboost.comparison",
     "load": "costboost.files",
 }

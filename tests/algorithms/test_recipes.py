@@ -14,6 +14,7 @@ import costboost
 from algorithms import PACKAGE, STUB, public_names, stub
 from costboost._utils import check_parameters
 from costboost.boosting import recipes
+from laws.cost_sensitive import check_cost_sensitive
 
 ROOT = Path(__file__).parents[2]
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
@@ -100,6 +101,8 @@ def test_an_algorithm_of_your_own_needs_public_names_only(tmp_path, capsys, monk
             assert "._" not in node.module and {n.name for n in node.names} <= set(public)
     example.main()
     assert "saved and loaded: True" in capsys.readouterr().out
+    laws = check_cost_sensitive(example.RootCostClassifier(n_estimators=8, estimator="stump"))
+    assert len(laws) == 8
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     path = example.RootCostClassifier(n_estimators=2).fit(X, y).save(tmp_path / "own.costboost")
     del recipes.REGISTERED["RootCostClassifier"]

@@ -8,7 +8,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import costboost
-from costboost import AdaC2Classifier, MinCostClassifier, check_cost_sensitive
+from costboost import AdaC2Classifier, MinCostClassifier
+from laws.cost_sensitive import check_cost_sensitive
 from trust.subjects import is_excepted
 
 CLASSIFIERS = [
