@@ -40,7 +40,7 @@ def test_the_source_distribution_has_what_developers_need():
     for path in ROOT.iterdir():
         if path.suffix in (".md", ".html") or path.name.startswith("."):  # a page of make run
             continue
-        if path.is_file() or path.name in ("docs", "paper", "src", "tests", "tools"):
+        if path.is_file() or path.name in ("docs", "src", "tests", "tools"):
             assert path.name in named | {"pyproject.toml"}, path.name
 
 
