@@ -35,14 +35,15 @@ def pages() -> list[Path]:
 
 def write_tables() -> None:
     """Fill the places for tables on all pages."""
-    from tables import TABLES as FROM_RESULTS
-    from tables import fill
+    import papers
+    import tables
 
-    from algorithms import TABLES as FROM_CODE
+    import algorithms
 
+    made = algorithms.TABLES | papers.TABLES | tables.TABLES
     for page in pages():
         text = page.read_text("utf-8")
-        page.write_text(fill(text, FROM_CODE | FROM_RESULTS), "utf-8")
+        page.write_text(tables.fill(text, made), "utf-8")
 
 
 def write_names() -> None:

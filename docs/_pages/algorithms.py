@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,39 @@ def module_of(algorithm: Any) -> str:
     return str(algorithm.__module__.rsplit(".", 1)[1])
 
 
+def papers() -> dict[str, list[Any]]:
+    """The algorithms by the module of their paper, in the order of years."""
+    found: dict[str, list[Any]] = {}
+    for name in costboost.algorithms.__all__:
+        algorithm = getattr(costboost, name)
+        found.setdefault(module_of(algorithm), []).append(algorithm)
+    for algorithms in found.values():
+        algorithms.sort(key=lambda algorithm: inspect.getsourcelines(algorithm)[1])
+    return dict(sorted(found.items(), key=lambda item: (item[0][-4:], item[0])))
+
+
+def list_of_papers() -> str:
+    """The papers and their classes."""
+    lines = []
+    for paper, algorithms in papers().items():
+        names = ", ".join(f"`{algorithm.__name__}`" for algorithm in algorithms)
+        links = dict.fromkeys(algorithm._recipe.link for algorithm in algorithms)
+        source = algorithms[0]._recipe.source
+        lines.append([f"[{source}]({paper}.md)", names, ", ".join(links)])
+    return markdown(["paper", "classes", "link to probabilities"], lines)
+
+
+def classes_of(paper: str) -> str:
+    """The classes of a paper."""
+    lines = []
+    for algorithm in papers()[paper]:
+        name = algorithm.__name__
+        card = algorithm._recipe
+        link = f"[`{name}`](#costboost.algorithms.{paper}.{name})"
+        lines.append([link, card.idea, card.link, card.parent or "–"])
+    return markdown(["class", "idea", "link to probabilities", "with equal costs it is"], lines)
+
+
 # ------------------------------------------------------------------------------------- losses
 
 JUDGED = ["guess-averse", "Fisher consistent", "symmetric", "calibrated", "two classes"]
@@ -132,4 +166,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "classes": classes,
     "losses": loss_properties,
     "loss_counterexamples": loss_counterexamples,
+    "algorithms": list_of_papers,
+    **{paper: partial(classes_of, paper) for paper in papers()},
 }

@@ -3,9 +3,9 @@
 import re
 import shutil
 
+import figures
 import pandas as pd
-import papers as algorithm_pages
-import pictures
+import papers
 import pytest
 import tables
 
@@ -16,7 +16,7 @@ from helpers.pages import ROOT
 
 DOCS = ROOT / "docs"
 FILLED = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-MADE = algorithms.TABLES | tables.TABLES
+MADE = algorithms.TABLES | papers.TABLES | tables.TABLES
 
 
 def test_every_table_has_one_place():
@@ -34,11 +34,6 @@ def test_every_table_has_one_place():
 def test_tables_are_up_to_date(page):
     text = page.read_text("utf-8")
     assert text == tables.fill(text, MADE), "run python docs/build.py tables"
-
-
-def test_pages_of_algorithms_are_up_to_date():
-    for path, text in algorithm_pages.pages().items():
-        assert path.read_text("utf-8") == text, f"{path.name}: run python docs/build.py algorithms"
 
 
 def test_pages_of_papers_follow_from_the_kept_rows(tmp_path, monkeypatch):
@@ -144,15 +139,20 @@ def test_weights_that_follow_from_a_loss_have_one_line_per_row(name, lines):
     """AdaC1's weights depend on the margin alone; the others' on the number of rounds, too."""
     plt = pytest.importorskip("matplotlib.pyplot")
     figure, ax = plt.subplots()
-    pictures.weights(f"{name}Classifier")(ax)
+    figures.weights(f"{name}Classifier")(ax)
     assert sum(len(line.get_xdata()) > 0 for line in ax.lines) == lines
     plt.close(figure)
 
 
-def test_no_page_is_left_over_and_every_class_has_one():
-    written = {path for path in algorithm_pages.pages() if path.parent.name == "algorithms"}
-    assert set((DOCS / "algorithms").glob("*.md")) == written
-    assert set(pictures.LOSS_PANELS) == set(algorithm_pages.papers())
+def test_every_class_has_its_place_on_the_page_of_its_paper():
+    by_paper = algorithms.papers()
+    names = {path.stem for path in (DOCS / "algorithms").glob("*.md")}
+    assert names == {*by_paper, "index"}
+    assert set(figures.LOSS_PANELS) == set(by_paper)
+    for paper, classes in by_paper.items():
+        page = (DOCS / "algorithms" / f"{paper}.md").read_text("utf-8")
+        places = re.findall(r"^::: costboost\.algorithms\.(\w+)\.(\w+)$", page, flags=re.MULTILINE)
+        assert places == [(paper, one.__name__) for one in classes]
     page = (DOCS / "choosing.md").read_text("utf-8")
     assert all(f"`{name}" in page for name in costboost.__all__ if name.endswith("Classifier"))
 

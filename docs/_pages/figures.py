@@ -1,7 +1,7 @@
 """Pictures of the pages of docs/algorithms: decision boundaries, and losses or weights by margin.
 
-`papers.py` calls `draw`. Curves come from the library's own rules and losses, so that a
-picture cannot show another formula than the one that is run.
+Curves come from the library's own rules and losses, so that a picture cannot show another formula
+than the one that is run.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import costboost
+from algorithms import papers
 from costboost.algorithms.cai2008 import OBJECTIVES
 from costboost.errors import CollapseWarning
 from costboost.losses import LOSSES, PNorm
@@ -176,10 +177,14 @@ LOSS_PANELS: Mapping[str, Mapping[str, Panel]] = {
 }
 
 
-def draw(paper: str, algorithms: list[Any]) -> None:
-    """Both pictures of a paper."""
-    draw_boundaries(paper, algorithms)
-    draw_losses(paper)
+def draw_all() -> None:
+    """Draw both pictures of every paper."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    for paper, algorithms in papers().items():
+        draw_boundaries(paper, algorithms)
+        draw_losses(paper)
 
 
 def draw_losses(paper: str) -> None:
