@@ -84,7 +84,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Parameters
     ----------
-    cost_matrix, loss, costs_known, risk, columns, n_estimators, learning_rate, max_leaves
+    cost_matrix, loss, costs_known, columns, n_estimators, learning_rate, max_leaves
         As in `costboost.CostBoostClassifier`. A loss other than ``"auto"`` takes one cost matrix
         for all rows. A callable ``cost_matrix`` is called with one partition at a time.
     min_samples_leaf, reg_lambda, colsample, early_stopping, patience
@@ -150,7 +150,6 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     _: KW_ONLY
     loss: Any = "auto"
     costs_known: bool | Literal["auto"] = "auto"
-    risk: Literal["expected", "worst"] = "expected"
     columns: Mapping[str, str] | None = None
     n_estimators: int = 1000
     learning_rate: float | Literal["auto"] = "auto"

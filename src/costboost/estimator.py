@@ -44,7 +44,6 @@ from costboost.costs.forms import (
 )
 from costboost.costs.labels import codes_of
 from costboost.costs.table import expected_costs, same_labels
-from costboost.costs.uncertain import scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
@@ -95,9 +94,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     _needs_classes_as_decisions: ClassVar[bool] = False
     """Whether the algorithm decides only for classes."""
-
-    # What counts of uncertain costs: "expected" or "worst".
-    risk: Any = "expected"
 
     def __getstate__(self) -> dict[str, Any]:
         """The state for pickle and skops, whose JSON has no keys that are pairs of labels."""
@@ -352,10 +348,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             assert codes is not None
             return Answer(codes, Costs(self.classes_, self.cost_matrix_, self.decisions_))
         known = self._decision_costs(costs, len(p), X)
-        cases = self._worst_cases(X, costs, len(p)) if self.risk == "worst" else []
         expected = expected_costs(p, known.matrix)
-        if cases:
-            expected = np.max([case.expected(p) for case in cases], axis=0)
         return Answer(cheapest(expected) if codes is None else codes, known, p, expected)
 
     @abstractmethod
@@ -383,17 +376,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         return Costs(self.classes_, self.cost_matrix_, self.decisions_)
 
     def _resolved(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
-        """Costs of rows, uncertain ones by their means, in the order of the fit's decisions."""
+        """Costs of rows, in the order of the fit's decisions."""
         decisions = self.decisions_ if self.cost_matrix is self._fitted_costs else None
-        return self._costs_of(cost_matrix, costs, X, decisions=decisions, means=True, **more)
-
-    def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
-        """The scenarios of uncertain costs, of which the worst counts; empty for certain ones."""
-        found = scenarios(self.cost_matrix if costs is None else costs)
-        return [
-            self._resolved(case, None if costs is None else case, X, n_samples=n_samples)
-            for case in (found.worst if found.is_uncertain else [])
-        ]
+        return self._costs_of(cost_matrix, costs, X, decisions=decisions, **more)
 
     def _lack_of_probabilities(self) -> str:
         """Why there are no probabilities of the classes to decide by; empty if there are."""
@@ -740,8 +725,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             avoidable_cost_score(
                 y,
                 decided,
-                cost_matrix=scenarios(form).expected if costs is None else None,
-                costs=None if costs is None else scenarios(costs).expected,
+                cost_matrix=form if costs is None else None,
+                costs=costs,
                 labels=classes,
                 decisions=None if costs is None and is_usual else self.decisions_,
                 sample_weight=sample_weight,
@@ -776,7 +761,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             return None
         reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
         codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
-        return None if reader.are_prices(scenarios(given).expected, codes) else costs
+        return None if reader.are_prices(given, codes) else costs
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What notebooks show: scikit-learn's diagram, and the costs of a fit in words."""

@@ -131,7 +131,7 @@ def snapshot_of(
         Costs of single rows.
     cost_matrix : any form of costs, optional
         One matrix for all rows, or a function of X; by default the costs that the model itself
-        goes by, which may be learned. Uncertain costs count by their means.
+        goes by, which may be learned.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def snapshot_of(
     else:
         proba = np.asarray(model.predict_proba(X), dtype=np.float64)
         known = Costs.resolve(
-            cost_matrix, costs, classes=model.classes_, n_samples=len(proba), X=X, means=True,
+            cost_matrix, costs, classes=model.classes_, n_samples=len(proba), X=X,
             owner="snapshot_of",
         )  # fmt: skip
         codes = known.decide(proba)

@@ -17,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost.boosting.classifiers import BoostingClassifier
-from costboost.costs import interval, samples
 from costboost.learners import C45Classifier, JointC45
 from costboost.losses import LOSSES, MC
 
@@ -154,7 +153,6 @@ CASES |= {
     "other costs": _told("lightgbm, 3 booster(s), 2 classes", {"fn": 3, "fp": 2}),
     "other expressions": _told("lightgbm, categories", PRICES),
     "other decisions": _told("lightgbm, categories", CHOICES),
-    "samples": _with("CostBoostClassifier", cost_matrix={"fn": samples([1, 9, 3]), "fp": 1}),
     "SAMMEC2, classifier": _with("SAMMEC2Classifier", 3, estimator=DecisionTreeClassifier()),
     "AverageCost, regressor": _with("GBSEClassifier", 3, estimator=DecisionTreeRegressor()),
     "a rate for certain": _with("TargetRateClassifier", delta=0.2, n_trials=3),
@@ -166,8 +164,6 @@ CASES |= {
         make("AdaC2Classifier"), rows()[0], rows(2, ("nein", "ja"))[1].astype(object)),
     "a cost mapping": _with(
         "AdaC2Classifier", 2, ("n", "p"), cost_matrix={("n", "p"): 2.5, ("p", "n"): 1}),
-    "uncertain costs": _with(
-        "CostBoostClassifier", cost_matrix={"fn": interval(2, 9), "fp": 1}, risk="worst"),
     "a cost frame": _with("AdaC2Classifier", cost_matrix=TABLE),
     "a loss object": _with("CostBoostClassifier", 3, loss=MC()),
     "C4.5": _on_odd_frame("AdaC2Classifier", estimator="c45"),

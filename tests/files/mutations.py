@@ -36,7 +36,7 @@ BASES = (
     "AdaC2Classifier", "lightgbm, categories", "two heads", "sigmoid",
     "lightgbm, 3 booster(s), 3 classes", "CostingClassifier, 4 classes", "CSRealBoostClassifier",
     "MCBoostClassifier, 4 classes", "lightgbm, columns for costs", "LpCSB, adjusted, 3 classes",
-    "RareBoostClassifier", "uncertain costs", "SAMMEC2, classifier", "LpCSB, direct, 3 classes",
+    "RareBoostClassifier", "SAMMEC2, classifier", "LpCSB, direct, 3 classes",
 )  # fmt: skip
 # Seconds of processor time; a load that takes longer should have been refused before.
 SLOW = 1.0

@@ -25,7 +25,7 @@ GOLDEN = [
     for case in CASES
     if case in ESTIMATORS
     or case.startswith(("lightgbm, c", "LpCSB", "MCBoost", "a "))
-    or case in ("two heads", "uncertain costs", "samples", "text labels", "sigmoid", "isotonic")
+    or case in ("two heads", "text labels", "sigmoid", "isotonic")
     or case in ("SAMMEC2, classifier", "CostingClassifier, 4 classes", "loss gll")
 ]
 FOLDER = Path(__file__).parent / "golden"

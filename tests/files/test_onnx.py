@@ -10,7 +10,6 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.columns.raw import as_texts, open_column
-from costboost.costs import interval
 from costboost.files import to_onnx
 from costboost.trees import CATEGORY, Trees
 from costboost_papers.datasets import available, load
@@ -207,7 +206,6 @@ EXPRESSIONS = {
         **{(1, "accept"): "20 * amount", (1, "review"): "where(amount < 4, amount, 5)"},
         (1, "block"): 0,
     },
-    "uncertain": {"fn": interval(2, 9), "fp": "amount"},
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CollapseWarning, CostBoostClassifier
-from costboost.costs import interval, per_row, samples
+from costboost.costs import per_row
 from costboost.costs.table import to_proba
 from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES
@@ -146,44 +146,6 @@ def test_prices_of_rows_and_functions_of_them():
     np.testing.assert_array_equal(model.predict(X), given.predict(X, costs=by_size(X)))
     assert model.score(X, y) == given.score(X, y, costs=by_size(X))
     assert model.estimated_score_ == given.estimated_score_
-
-
-# --- uncertain costs --------------------------------------------------------------------------
-
-
-def brute_worst(proba, scenarios):
-    """The decision whose largest expected cost is smallest; scenarios (S, n, k, k)."""
-    expected = np.einsum("nj,snjd->snd", proba, scenarios)
-    worst = expected.max(axis=0)
-    return np.where(worst[:, 1] <= worst[:, 0], 1, 0)
-
-
-def test_uncertain_costs():
-    X, y = rows()
-    form = {"fn": samples([10, 40, 4]), "fp": samples([9, 1, 3])}
-    draws = np.array([[[0.0, fp], [fn, 0]] for fn, fp in ((10, 9), (40, 1), (4, 3))])
-    expected, certain = (make(costs).fit(X, y) for costs in (form, draws.mean(axis=0)))
-    np.testing.assert_array_equal(expected.predict(X), certain.predict(X))
-    worst = make(form, risk="worst").fit(X, y)
-    proba, decided = worst.predict_proba(X), worst.predict(X)
-    every = np.repeat(draws[:, None], len(X), axis=1)
-    np.testing.assert_array_equal(decided, brute_worst(proba, every))
-    assert (decided != expected.predict(X)).any()
-    # Intervals are worst at their upper ends.
-    wide = make({"fn": interval(2, 12), "fp": interval(1, 9)}, risk="worst").fit(X, y)
-    np.testing.assert_array_equal(wide.predict(X), brute_force(proba, [[0, 9], [12, 0]]))
-    # Those of rows count by their means in fit, and by their worst case where they decide.
-    every = np.random.default_rng(0).gamma(1.0, 5.0, (4, len(X), 2, 2)) * (1 - np.eye(2))
-    given = {"fn": samples(every[..., 1, 0]), "fp": samples(every[..., 0, 1])}
-    mean = every.mean(axis=0)
-    model, certain = make(risk="worst").fit(X, y, costs=given), make().fit(X, y, costs=mean)
-    np.testing.assert_allclose(model.cost_matrix_, certain.cost_matrix_)
-    np.testing.assert_array_equal(model.predict(X), certain.predict(X))
-    np.testing.assert_array_equal(model.predict(X, costs=given), brute_worst(proba, every))
-    decided = model.set_params(risk="expected").predict(X, costs=given)
-    np.testing.assert_array_equal(decided, brute_force(proba, mean))
-    score = avoidable_cost_score(y, decided, costs=mean)
-    assert model.score(X, y, costs=given) == pytest.approx(score)
 
 
 # --- losses of the library --------------------------------------------------------------------

@@ -19,8 +19,7 @@ ValueError: The 'cost_matrix' parameter must say which class is the positive one
 Costs may be arithmetic over columns, ``{"fn": "amount + 15", "fp": 5, "positive": "fraud"}`` (see
 `costboost.costs.expressions`), and the decisions need not be the classes: a frame with the rows ok,
 fraud and the columns accept, review, block works as it is. Costs that differ from row to row also
-come from `per_row`. Entries that are not known exactly are written with `interval` and `samples`,
-and `scenarios` turns them into certain costs.
+come from `per_row`.
 """
 
 from __future__ import annotations
@@ -29,28 +28,14 @@ from costboost.costs.expressions import Expression
 from costboost.costs.forms import RowCosts, per_row
 from costboost.costs.table import Costs, avoidable_share
 from costboost.costs.taxonomy import from_taxonomy
-from costboost.costs.uncertain import (
-    Interval,
-    Samples,
-    Scenarios,
-    interval,
-    samples,
-    scenarios,
-)
 from costboost.costs.words import CostSummary
 
 __all__ = [
     "CostSummary",
     "Costs",
     "Expression",
-    "Interval",
     "RowCosts",
-    "Samples",
-    "Scenarios",
     "avoidable_share",
     "from_taxonomy",
-    "interval",
     "per_row",
-    "samples",
-    "scenarios",
 ]

@@ -58,10 +58,6 @@ _DECISION_WORDS = (
 )
 
 
-class Uncertain:
-    """A cost that is not one number; see `costboost.costs.uncertain`."""
-
-
 class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
     """Costs of single rows, shape (n, k, d), that remember what they are of; see `per_row`.
 
@@ -361,12 +357,6 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         for place, entry in np.ndenumerate(array):
-            if isinstance(entry, Uncertain):
-                raise TypeError(
-                    f"{rule}, got the uncertain {entry!r}. Uncertain costs are entries of the "
-                    "costs of CostBoostClassifier; elsewhere pass the mean costs, "
-                    "costboost.costs.scenarios(...).expected."
-                ) from None
             if not is_number(entry):
                 at = f" at {place if len(place) > 1 else place[0]}" if place else ""
                 raise ValueError(
@@ -717,7 +707,7 @@ class Reader:
         """Whether row costs are prices under the known truth, and not a matrix."""
         if callable(costs):
             raise TypeError(f"{self.start} must not be a function. Pass it as cost_matrix=.")
-        if isinstance(costs, Mapping | str | Uncertain):  # of which `matrix` refuses the latter
+        if isinstance(costs, Mapping | str):  # of which `matrix` refuses the latter
             return False
         shape = tuple(costs.shape) if is_frame(costs) else object_array(costs).shape
         k, d = len(self.classes), len(self.columns)

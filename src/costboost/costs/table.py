@@ -15,7 +15,6 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import checked_codes, label_array, listed
-from costboost.costs.uncertain import scenarios
 from costboost.costs.words import CostSummary
 from costboost.errors import CostWarning
 
@@ -135,7 +134,6 @@ class Costs:
         codes: ArrayLike | None = None,
         owner: str = "",
         as_classes: bool = False,
-        means: bool = False,
     ) -> Costs:
         """Reduce any form of costs to this object.
 
@@ -175,9 +173,6 @@ class Costs:
             Class or function that error messages name.
         as_classes : bool, default=False
             Whether to refuse decisions that are not the classes.
-        means : bool, default=False
-            Whether uncertain costs (`interval`, `samples`) count by their means; else they are
-            refused.
 
         Returns
         -------
@@ -209,8 +204,6 @@ class Costs:
             if is_frame(costs):
                 known = [*reader.classes.tolist(), *reader.columns.tolist()]
                 given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
-            if means:
-                given = scenarios(given).expected
             if isinstance(given, Costs):
                 return given._read_by(reader, truth)
             are_prices = costs is not None and reader.are_prices(given, truth)

@@ -26,7 +26,6 @@ from costboost.boosting.classifiers import BoostingClassifier
 from costboost.columns import Columns, need
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
-from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
 from costboost.gbm.models import ProbabilityHead
 from costboost.gbm.network import MOST, NetworkModel
@@ -272,20 +271,19 @@ def _metadata(model: Any) -> dict[str, Any]:
 def _price(graph: _Graph, model: Any) -> None:
     """The costs of rows, (n, k, d), where they differ: by expressions over columns of numbers."""
     form, owner = model.cost_matrix, type(model).__name__
-    is_worst = model.risk == "worst" and scenarios(form).is_uncertain
-    if not is_worst and not (varies(form) and model._decides_by_costs()):
+    if not (varies(form) and model._decides_by_costs()):
         return
     numbers = {column.name for column in model.columns_ if column.kind in ("number", "boolean")}
     cells, texts = cells_in(form), expressions_in(form)
     is_array = not cells or any(np.ndim(cell) for cell in cells)
-    if is_worst or is_array or any(x.has_texts or set(x.columns) - numbers for x in texts):
+    if is_array or any(x.has_texts or set(x.columns) - numbers for x in texts):
         raise ValueError(
-            f"A graph cannot work out the costs of {owner}: it knows neither risk='worst' nor "
-            "functions, arrays and expressions over columns that are no numbers of the fit. Use "
-            "to_onnx(..., costs=True) and pass it the costs of each row."
+            f"A graph cannot work out the costs of {owner}: it knows no functions, no arrays and "
+            "no expressions over columns that are no numbers of the fit. Use to_onnx(..., "
+            "costs=True) and pass it the costs of each row."
         )
     reader = Reader(model.classes_, owner=owner, decisions=model.decisions_)
-    table, _ = reader.cells(scenarios(form).expected)
+    table, _ = reader.cells(form)
     nowhere = np.isnan(graph.features.columns([0]))  # only for the number of rows
     parts = []
     for price in table.flat:

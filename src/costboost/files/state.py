@@ -60,7 +60,6 @@ _PLACES = {
     "costboost.columns.columns": "Column Columns",
     "costboost.costs.table": "Costs",
     "costboost.costs.words": "CostSummary",
-    "costboost.costs.uncertain": "Interval Samples",
     "costboost.learners.base": "ConstantRule Ensemble JointVotes LeastSquares LogRatio Votes",
     "costboost.learners.tree": "Tree TreeEnsemble TreeRule",
     "costboost.learners.steps": "Histogram StepEnsemble StepRule Stump",

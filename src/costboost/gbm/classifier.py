@@ -80,8 +80,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
         ``{"fn": 5, "fp": 1, "positive": "fraud"}``; a callable ``X -> (n, k, d)``; None if every
         mistake costs 1. The decisions of frames and pairs need not be classes. Entries are
-        numbers, expressions over columns such as ``"amount + 15"``, or uncertain:
-        `costboost.costs.interval` or `costboost.costs.samples`.
+        numbers, or expressions over columns such as ``"amount + 15"``.
     effort : {"fast", "balanced", "high"}, default="balanced"
         How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits,
         and a small neural network; the weights come from held-out rows. ``"fast"`` is one booster
@@ -96,9 +95,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         no boosters of costs; if they are not told all the same, the mean costs decide. "auto" and
         False train them; False makes the estimates about decisions without costs. Expressions over
         columns are always known.
-    risk : {"expected", "worst"}, default="expected"
-        With uncertain costs: the decision whose expected cost is smallest on average over the
-        costs, or whose expected cost is smallest under the costs that are worst for it.
     cost_columns : {"features", "exclude"}, default="features"
         Whether columns that expressions in ``cost_matrix`` name are features too. Exclude an amount
         that must not influence the probability; it must be there when deciding. If an amount is
@@ -236,8 +232,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     -----
     Held-out rows choose when boosters stop, so the estimates are slightly optimistic; but the
     average of the boosters is slightly better than each of them. The page of the benchmark
-    ``held_out_cost`` compares estimates with what was saved on other rows. The estimates are for
-    decisions by expected cost, whatever ``risk`` is.
+    ``held_out_cost`` compares estimates with what was saved on other rows.
 
     A fit that fails or is interrupted leaves the classifier as it was.
 
@@ -259,7 +254,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
     effort: Literal["fast", "balanced", "high"] = "balanced"
     loss: Any = "auto"
     costs_known: bool | Literal["auto"] = "auto"
-    risk: Literal["expected", "worst"] = "expected"
     cost_columns: Literal["features", "exclude"] = "features"
     columns: Mapping[str, str] | None = None
     n_estimators: int = 1000
@@ -327,8 +321,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
             decision, or the price of an error on that row. If ``cost_matrix`` names decisions that
-            are not the classes, the columns of an array are these. Whole matrices may be uncertain:
-            `costboost.costs.interval` or `costboost.costs.samples`.
+            are not the classes, the columns of an array are these.
         groups : array of shape (n,), optional
             Rows of one group, such as those of a customer, are in one fold, so that held-out rows
             are of groups that the boosters have not seen; a splitter ``cv`` gets them too.
@@ -411,7 +404,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         return MemoryRows(rows, columns, folds, seeds, owner, by_row, other, eval_train)
 
     def _price(self, costs: Any, X: Any, codes: Ints, owner: str = "") -> Costs:
-        """Costs of training rows, uncertain ones by their means; refused if the loss does."""
+        """Costs of training rows; refused if the loss does."""
         owner = owner or type(self).__name__
         shape: tuple[int, ...] = getattr(costs, "shape", ())
         names: AnyArray | None = None
@@ -422,7 +415,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         found = Costs.resolve(
             self.cost_matrix,
             costs,
-            means=True,
             classes=self.classes_,
             decisions=names,
             X=self._typed(X, self.cost_matrix),

@@ -48,7 +48,6 @@ RULES: dict[str, Constraint] = {
     "n_jobs": N_JOBS,
     "verbose": VERBOSE,
     "costs_known": _or("auto", BOOLEAN),
-    "risk": one_of("expected", "worst"),
     "cost_columns": one_of("features", "exclude"),
     "columns": COLUMNS,
     "min_samples_leaf": _or("auto", integer(1)),

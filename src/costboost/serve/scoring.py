@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.columns import ColumnError
 from costboost.columns.raw import RawTable, as_texts
-from costboost.costs import Expression, scenarios
+from costboost.costs import Expression
 from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
 from costboost.decisions.arrays import cheapest_other
@@ -76,9 +76,9 @@ class Service:
         # Expressions over columns are read once, instead of at every request.
         self._cells: dict[tuple[int, ...], Any] = {}
         can_weigh = hasattr(model, "columns_") and self.has_probabilities
-        if can_weigh and model.risk == "expected" and varies(model.cost_matrix):
+        if can_weigh and varies(model.cost_matrix):
             reader = Reader(self.classes, owner=type(model).__name__, decisions=self.decisions)
-            cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
+            cells, _ = reader.cells(model.cost_matrix)
             for place, cell in np.ndenumerate(cells):
                 self._cells[place] = Expression(cell) if isinstance(cell, str) else cell
         # One row, so that the first request finds everything loaded and compiled. It is made up and
