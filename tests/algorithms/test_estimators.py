@@ -86,7 +86,7 @@ def expected_failures(clf):
     ]
     + [
         ALGORITHMS["AdaC2Classifier"](n_estimators=5, estimator=learner)
-        for learner in ("stump", "c45", "perceptron", DecisionTreeClassifier(max_depth=1))
+        for learner in ("stump", "perceptron", DecisionTreeClassifier(max_depth=1))
     ],
     expected_failed_checks=expected_failures,
 )
@@ -295,9 +295,7 @@ def test_categories_and_missing_values_with_trees(case):
 
 def test_categories_are_refused_by_other_learners():
     table, y = table_with_categories()
-    refusing = (
-        make("AdaC2Classifier", estimator=name) for name in BUILT_IN.keys() - {"tree", "c45"}
-    )
+    refusing = (make("AdaC2Classifier", estimator=name) for name in BUILT_IN.keys() - {"tree"})
     for clf in (*refusing, *(make(case) for case in OPTIONS.keys() - TREES)):
         with pytest.raises(ValueError, match=r"categorical columns.*colour"):
             clf.fit(table, y)

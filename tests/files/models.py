@@ -17,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost.boosting.classifiers import BoostingClassifier
-from costboost.learners import C45Classifier, JointC45
 from costboost.losses import LOSSES, MC
 
 ESTIMATORS = sorted(name for name in costboost.__all__ if name.endswith("Classifier"))
@@ -166,10 +165,6 @@ CASES |= {
         "AdaC2Classifier", 2, ("n", "p"), cost_matrix={("n", "p"): 2.5, ("p", "n"): 1}),
     "a cost frame": _with("AdaC2Classifier", cost_matrix=TABLE),
     "a loss object": _with("CostBoostClassifier", 3, loss=MC()),
-    "C4.5": _on_odd_frame("AdaC2Classifier", estimator="c45"),
-    "C4.5, pairs": _with("LpCSBClassifier", 3, estimator=JointC45()),
-    "C4.5, classes": _with("SAMMEC2Classifier", 3, estimator="c45"),
-    "C4.5, alone": _with("MinCostClassifier", estimator=C45Classifier()),
     "perceptrons": _with("AdaC2Classifier", estimator="perceptron"),
     "histograms": _with("CSRealBoostClassifier", estimator="histogram"),
     "scikit-learn trees": _with("AdaC2Classifier", estimator=DecisionTreeClassifier(max_depth=2)),

@@ -21,13 +21,11 @@ BINARY = {name: C for name, C in ALGORITHMS.items() if name not in MANY}
 
 REGRESSIONS = ("AsyBLClassifier", "CSLogitBoostClassifier")  # fit real-valued responses
 REAL_VALUED = (*REGRESSIONS, "CSRealBoostClassifier")
-# Binary boosters with every weak learner; the perceptron votes and nothing else, and C4.5 grows no
-# regression trees.
+# Binary boosters with every weak learner; the perceptron votes and nothing else.
 PAIRS = [
     (name, learner)
     for name, learner in itertools.product(TWO, BUILT_IN)
     if not (learner == "perceptron" and name in REAL_VALUED)
-    and not (learner == "c45" and name in REGRESSIONS)
 ]
 
 # Every class for several classes once, and the options that change how it learns or decides.

@@ -38,7 +38,7 @@ PAIRS = [
     (learner, criterion)
     for learner, criterion in itertools.product(LEARNERS, CRITERIA)
     if not (learner == "perceptron" and criterion in ("least squares", "log ratio"))
-    and not (learner in ("classifier", "c45") and criterion == "least squares")
+    and not (learner == "classifier" and criterion == "least squares")
 ]
 
 
@@ -99,9 +99,7 @@ def test_constant_features_give_the_best_constant(learner, criterion):
         assert outputs[0] == np.sign(np.sum(factor * aim.weights * aim.targets))
 
 
-@pytest.mark.parametrize(
-    "learner", [name for name in BUILT_IN if BUILT_IN[name].accepts_missing and name != "c45"]
-)
+@pytest.mark.parametrize("learner", [name for name in BUILT_IN if BUILT_IN[name].accepts_missing])
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_missing_values_are_a_value_of_their_own(learner, criterion):
     X, aim, rng = make_aim(CRITERIA[criterion])

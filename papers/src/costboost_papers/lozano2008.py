@@ -21,9 +21,10 @@ from costboost.algorithms import (
     LpCSBClassifier,
 )
 from costboost.costs import Costs
-from costboost.learners import JointC45, Tree
+from costboost.learners import Tree
 from costboost.metrics import mean_cost
 from costboost_papers import grading
+from costboost_papers.c45 import JointC45
 from costboost_papers.costs import class_frequency
 from costboost_papers.datasets import load
 from costboost_papers.grading import Conclusion, Kept, Part, below_parts, paired, wins

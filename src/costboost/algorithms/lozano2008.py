@@ -52,9 +52,8 @@ class LpCSBClassifier(BoostingClassifier):
     y* is its cheapest one, and C is reduced by the row's minimum.
 
     * ``variant="relational"`` (Fig. 1): a binary learner on all pairs (x, y), grown with the class
-      at the root: a rule per class (`costboost.learners.ensembles` says why). The printed form, one
-      tree over all pairs with the class as a feature, is
-      ``estimator=costboost.learners.JointC45()``. Pairs with y ≠ y* have
+      at the root: a rule per class (`costboost.learners.ensembles` says why). The printed form is
+      one tree over all pairs, with the class as a feature. Pairs with y ≠ y* have
       label 0 and weight w/2, the pair (x, y*) has label 1 and weight
       :math:`\tfrac12 \sum_{y \ne y^*} w`; :math:`h_t(x, y) \in \{0, 1\}`.
     * ``variant="adjusted"`` (Lp-CSB-PA, 3.3.3): the same with

@@ -79,8 +79,8 @@ class BoostingClassifier(CostSensitiveClassifier):
     n_estimators : int, default=100
         Number of boosting rounds. Boosting may stop earlier.
     estimator : str, Learner, scikit-learn estimator or None, default=None
-        The weak learner: ``"tree"``, ``"c45"``, ``"stump"``, ``"histogram"``, ``"line"``,
-        ``"perceptron"``, a learner object of `costboost.learners`, or any scikit-learn estimator
+        The weak learner: ``"tree"``, ``"stump"``, ``"histogram"``, ``"line"``, ``"perceptron"``, a
+        registered name or a learner object (`costboost.learners`), or any scikit-learn estimator
         whose ``fit`` takes ``sample_weight``. None is the paper's choice.
     max_leaves : int, default=8
         Largest number of leaves of a tree, for the ``"tree"`` learner.

@@ -65,7 +65,6 @@ _PLACES = {
     "costboost.learners.steps": "Histogram StepEnsemble StepRule Stump",
     "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
     "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
-    "costboost.learners.c45": "C45 C45Classifier C45Rule C45Tree JointC45 JointC45Rule",
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
     "costboost.losses": "PNorm",
@@ -474,7 +473,7 @@ def _need(holds: Any, words: str) -> None:
 
 def _work_of(name: str, part: Any) -> int | None:
     """Nanoseconds for a row, about (None: one for each number); an error if a part could hang."""
-    if name in ("ClassRule", "JointC45Rule", "Mixture"):
+    if name in ("ClassRule", "Mixture"):
         k = part._k if name == "Mixture" else part.k
         _need(type(k) is int and 0 < k <= _MAX_CLASSES, f"there cannot be {k!r:.40} classes")
     match name:
@@ -487,10 +486,6 @@ def _work_of(name: str, part: Any) -> int | None:
             return _RULE
         case "Columns":
             part.check()
-        case "C45Tree" | "JointC45Rule":
-            part.check()
-            # With all values missing a row comes to every node.
-            return 20 * len(part.feature) * getattr(part, "k", 1)
         case "Design":
             sizes = part.sizes
             _need(sizes.dtype.kind == "i", "sizes must be counts")

@@ -1,7 +1,7 @@
 """Weak learners: given targets, weights and a criterion, the best simple rule.
 
 `resolve` turns the ``estimator=`` argument of a classifier into a `Learner`. One of your own is a
-subclass with `prepare` and `fit`.
+subclass with `prepare` and `fit`; `register` gives it a name.
 """
 
 from __future__ import annotations
@@ -9,22 +9,17 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from costboost._utils import check_parameters
 from costboost.learners.adapter import SklearnLearner
 from costboost.learners.base import Aim, Ensemble, Fitted, Learner, Rows
-from costboost.learners.c45 import C45, C45Classifier, JointC45
 from costboost.learners.linear import Line, Perceptron
 from costboost.learners.steps import Histogram, Stump
 from costboost.learners.tree import Tree
 
 __all__ = [
-    "C45",
     "Aim",
-    "C45Classifier",
     "Ensemble",
     "Fitted",
     "Histogram",
-    "JointC45",
     "Learner",
     "Line",
     "Perceptron",
@@ -32,6 +27,7 @@ __all__ = [
     "SklearnLearner",
     "Stump",
     "Tree",
+    "register",
 ]
 
 BUILT_IN: dict[str, type[Learner]] = {
@@ -40,8 +36,34 @@ BUILT_IN: dict[str, type[Learner]] = {
     "histogram": Histogram,
     "line": Line,
     "perceptron": Perceptron,
-    "c45": C45,
 }
+_REGISTERED: dict[str, type[Learner]] = {}
+
+
+def register(name: str, learner: type[Learner]) -> None:
+    """Make a learner known by a name, as ``estimator=name``.
+
+    Other processes know the name once they have imported the module that registers it; an object of
+    the class needs no name.
+
+    Parameters
+    ----------
+    name : str
+        The name, not one of the built-in ones.
+    learner : type
+        A subclass of `Learner` that can be made without arguments.
+
+    Examples
+    --------
+    >>> from costboost import AdaC2Classifier
+    >>> from costboost.learners import Stump, register
+    >>> register("decision stump", Stump)
+    >>> AdaC2Classifier(estimator="decision stump")
+    AdaC2Classifier(estimator='decision stump')
+    """
+    if name in BUILT_IN:
+        raise ValueError(f"The learner {name!r} is built in. Choose another name.")
+    _REGISTERED[name] = learner
 
 
 def resolve(estimator: object, max_leaves: int, owner: str) -> Learner:
@@ -50,19 +72,17 @@ def resolve(estimator: object, max_leaves: int, owner: str) -> Learner:
         return estimator
     if estimator == "tree":
         return Tree(max_leaves)
-    if isinstance(estimator, str) and estimator in BUILT_IN:
-        return BUILT_IN[estimator]()
-    if isinstance(estimator, C45Classifier):  # a learner also sees which columns are categories
-        check_parameters(estimator)
-        return C45(estimator.min_samples_leaf, estimator.confidence)
+    known = BUILT_IN | _REGISTERED
+    if isinstance(estimator, str) and estimator in known:
+        return known[estimator]()
     if not isinstance(estimator, BaseEstimator):
         raise ValueError(
-            f"estimator of {owner} must be None, one of {sorted(BUILT_IN)}, a costboost learner or "
+            f"estimator of {owner} must be None, one of {sorted(known)}, a costboost learner or "
             f"a scikit-learn estimator instance; got {estimator!r}."
         )
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
             f"estimator of {owner} must accept sample_weight in fit; {type(estimator).__name__} "
-            f"does not. Choose another estimator, or one of {sorted(BUILT_IN)}."
+            f"does not. Choose another estimator, or one of {sorted(known)}."
         )
     return SklearnLearner(estimator)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from costboost._typing import AnyArray, Floats
@@ -21,8 +20,6 @@ from costboost.learners.base import (
     constant,
     one_hot,
 )
-from costboost.learners.c45 import C45, C45Classifier
-from costboost.learners.tree import Tree
 
 
 @dataclass
@@ -50,6 +47,10 @@ class SklearnLearner(Learner):
     def accepts_sparse(self) -> bool:  # type: ignore[override]
         """As the estimator's tags say."""
         return bool(get_tags(self.estimator).input_tags.sparse)
+
+    def class_estimator(self) -> BaseEstimator:
+        """Return the estimator itself."""
+        return self.estimator
 
     def prepare(self, rows: Rows) -> None:
         """Keep the rows."""
@@ -160,11 +161,7 @@ class ClassRule:
 
 def class_learner(learner: Learner, owner: str, *, of_costs: bool = False) -> Learner:
     """The learner of classes, or only of cost rows, that a choice stands for."""
-    if isinstance(learner, Tree):
-        return ClassLearner(DecisionTreeRegressor(max_leaf_nodes=learner.max_leaves))
-    if isinstance(learner, C45) and not of_costs:
-        return ClassLearner(C45Classifier(learner.min_samples_leaf, learner.confidence))
-    model = learner.estimator if isinstance(learner, SklearnLearner) else None
+    model = learner.class_estimator()
     if model is not None and (is_regressor(model) or (is_classifier(model) and not of_costs)):
         return ClassLearner(model)
     raise ValueError(

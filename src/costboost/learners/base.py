@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.learners._kernels import joint_steps
@@ -308,8 +309,8 @@ class Learner(ABC):
         if self.learns_relations and not rows.k:
             raise ValueError(
                 f"{type(self).__name__} learns relations between rows and classes, which this "
-                "algorithm does not use. Choose estimator='tree' or 'c45', or LpCSBClassifier or a "
-                "member of the AdaBoost.M2 family."
+                "algorithm does not use. Choose estimator='tree', or LpCSBClassifier or a member "
+                "of the AdaBoost.M2 family."
             )
         bound = copy(self)
         bound.prepare(rows)
@@ -326,6 +327,10 @@ class Learner(ABC):
     def sibling(self) -> Learner:
         """Another learner on the same rows; a learner without a state returns itself."""
         return self
+
+    def class_estimator(self) -> BaseEstimator | None:
+        """Return the estimator that names one class of several in its place, if there is one."""
+        return None
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
         """The finished predictor; ``rules`` are this learner's, in order, some perhaps dropped."""

@@ -31,8 +31,8 @@ class Siblings(Learner):
 
 # -- relations h(x, y): one rule per class, learned from the pairs of that class ------------------
 # A relation is grown with the class at its root: k rules on the same n binned rows, so the expanded
-# set of n·k pairs never exists. `costboost.learners.JointC45` is the printed alternative, one tree
-# over all pairs. A rule per class is not only simpler. The weights that p-norm boosting and
+# set of n·k pairs never exists. The printed alternative is one tree over all pairs, a learner with
+# ``learns_relations``. A rule per class is not only simpler. The weights that p-norm boosting and
 # AdaBoost.M2 give to the pairs of a row sum to zero (the right class against all wrong ones), so
 # before the class is known no split on a feature gains anything: a greedy learner that treats the
 # class as one more feature does not even start on balanced classes with equal costs.

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import lightgbm as lgb
 import numpy as np
+from sklearn.tree import DecisionTreeRegressor
 
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats
@@ -44,7 +45,7 @@ class Tree(Learner):
     max_bins : int, default=255
         Largest number of bins of a feature.
     min_rows : int, default=1
-        Smallest number of rows of a leaf; C4.5 uses 2.
+        Smallest number of rows of a leaf.
     """
 
     max_leaves: int = 8
@@ -54,6 +55,10 @@ class Tree(Learner):
     accepts_missing: ClassVar[bool] = True
     accepts_categories: ClassVar[bool] = True
     accepts_sparse: ClassVar[bool] = True
+
+    def class_estimator(self) -> DecisionTreeRegressor:
+        """Return a tree of cost rows, whose leaves name the cheapest class."""
+        return DecisionTreeRegressor(max_leaf_nodes=self.max_leaves)
 
     def prepare(self, rows: Rows) -> None:
         """Bin the rows."""

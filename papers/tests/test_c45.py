@@ -10,9 +10,9 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
+import j48
 from costboost import AdaC2Classifier, CSLogitBoostClassifier, LpCSBClassifier
-from costboost.learners import C45Classifier, JointC45
-from learners import golden_c45
+from costboost_papers.c45 import C45Classifier, JointC45
 
 # Numbers that a tree compares with: J48 takes values that differ by less than 1e-6 for one.
 THRESHOLD = re.compile(r"(?<=[<>=] )-?[\d.]+")
@@ -27,13 +27,13 @@ def same_trees(ours, theirs):
 
 
 @pytest.mark.parametrize("kind", ["plain", "weighted"])
-@pytest.mark.parametrize("name", golden_c45.SETS)
+@pytest.mark.parametrize("name", j48.SETS)
 def test_the_trees_are_those_of_j48(name, kind, data_dir):
     if not (data_dir / f"{name}.csv.gz").exists():
         pytest.skip(f"needs {name}.csv.gz in the folder of the benchmark files")
-    X, y, w = golden_c45.rows(name, kind == "weighted")
+    X, y, w = j48.rows(name, kind == "weighted")
     clf = C45Classifier().fit(X, y, w)
-    theirs = (golden_c45.FOLDER / f"{name}-{kind}.txt").read_text().rstrip()
+    theirs = (j48.FOLDER / f"{name}-{kind}.txt").read_text().rstrip()
     assert same_trees(str(clf.tree_), theirs)
     assert clf.n_leaves_ == theirs.count(": y")
 
@@ -105,10 +105,13 @@ def test_only_the_size_of_the_weights_counts():
     assert str(dropped.tree_) == str(C45Classifier().fit(X[rows], y[rows]).tree_)
 
 
+@pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")  # of one class
 def test_scikit_learn():
     why = "like J48 it counts rows, whatever their weight, before a column of numbers is split"
     failures = {"check_sample_weight_equivalence_on_dense_data": why}
     check_estimator(C45Classifier(), on_skip=None, expected_failed_checks=failures)
+    boosted = AdaC2Classifier(n_estimators=5, estimator="c45")
+    check_estimator(boosted, on_skip=None, expected_failed_checks={})
 
 
 # -- as a weak learner ------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 Written once, with Weka 3.6.14 (Debian's package ``weka``; Java is needed) and its defaults,
 ``-M 2 -C 0.25``::
 
-    python tests/learners/golden_c45.py
+    python papers/tests/j48.py
 
 `rows` is what both sides see: ``test_c45.py`` fits `C45Classifier` to it.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from costboost.datasets import load
+from costboost_papers.datasets import load
 
 FOLDER = Path(__file__).parent / "golden_c45"
 WEKA = "/usr/share/java/weka.jar"

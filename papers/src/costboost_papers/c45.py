@@ -439,24 +439,6 @@ class C45Tree:
             total[self.feature[v]] += max(entropy[v] - entropy[children].sum(), 0.0)
         return np.asarray(total / total.sum() if total.sum() > 0 else total)
 
-    def check(self) -> None:
-        """Raise a ValueError if the table is not that of a tree."""
-        n, asked = len(self.feature), np.flatnonzero(self.feature >= 0)
-        numbers = (self.feature, self.first, self.size, self.threshold, self.weight)
-        kinds = "".join(values.dtype.kind for values in numbers)
-        lengths = {values.shape for values in numbers} | {self.proba.shape[:-1]}
-        if kinds != "iiiff" or self.proba.dtype != np.float64 or lengths != {(n,)}:
-            raise ValueError(f"it must have {n} rows of numbers, one of each node")
-        count, starts = np.clip(_n_children(self.size[asked]), 0, n), self.first[asked]
-        # Their number comes first: a file may claim so many that they cannot be listed.
-        is_tree = n > 0 and count.sum() == n - 1 and bool((starts > asked).all())
-        if is_tree:  # every node but the first is a child once
-            children = np.repeat(starts - np.cumsum(count) + count, count) + np.arange(n - 1)
-            is_tree = np.array_equal(np.sort(children), np.arange(1, n))
-        is_sized = ((self.size >= 0) & (self.size <= n)).all()
-        if not (is_tree and is_sized and np.isfinite(self.weight).all() and self.weight.min() >= 0):
-            raise ValueError("its nodes are not those of a tree")
-
     def __str__(self) -> str:
         lines: list[str] = []
         waiting = [(0, -1, "")]
@@ -609,7 +591,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from costboost.learners import C45Classifier
+    >>> from costboost_papers.c45 import C45Classifier
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = C45Classifier().fit(X, y)
     >>> print(clf.tree_)
@@ -798,6 +780,10 @@ class C45(Learner):
         weights = aim.criterion.fit_weights(aim.targets, aim.weights)
         rule = C45Rule(self._grown(aim.targets, weights), aim.criterion)
         return Fitted(rule, rule.predict(self._X))
+
+    def class_estimator(self) -> C45Classifier:
+        """Return the classifier."""
+        return C45Classifier(self.min_samples_leaf, self.confidence)
 
     def _grown(self, targets: Floats, weights: Floats) -> C45Tree:
         # Altogether the rows weigh as much as before boosting: a sample weight of 2 is a copy.
