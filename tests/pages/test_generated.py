@@ -61,6 +61,13 @@ def results(tmp_path, monkeypatch):
     return write
 
 
+def test_the_first_pages_quote_the_table():
+    median, upper = re.findall(r"([\d.]+) times \|", tables.gain_threshold())[1:]
+    for page in (ROOT / "README.md", DOCS / "index.md"):
+        text = page.read_text("utf-8")
+        assert f"costs {median} times as much" in text and f"at least {upper} times" in text
+
+
 def held_out_rows():
     """Two splits of four sets, on which our scores are known."""
     others = {
