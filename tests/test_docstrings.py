@@ -55,6 +55,17 @@ def named(doc: str, section: str) -> set[str]:
     return {name.strip(" *") for line in lines for name in line.split(",")}
 
 
+def explained(one, *headings: str) -> set[str]:
+    """The names that sections of a docstring explain, or of the base that it refers to."""
+    doc = inspect.getdoc(one) or ""
+    names = set().union(*(named(doc, heading) for heading in headings))
+    referred = re.search(r"Further parameters and attributes are those of `([\w.]+)`\.", doc)
+    if referred:
+        module, _, base = referred[1].rpartition(".")
+        names |= explained(getattr(importlib.import_module(module), base), *headings)
+    return names
+
+
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_every_method_and_parameter_is_explained(name):
     one = PUBLIC[name]
@@ -70,7 +81,7 @@ def test_every_method_and_parameter_is_explained(name):
     if one.__name__ in MADE_INSIDE or is_error:
         return
     wanted = {n for n in inspect.signature(one).parameters if not n.startswith("_")}
-    told = named(doc, "Parameters") | named(doc, "Attributes") | named(doc, "Other Parameters")
+    told = explained(one, "Parameters", "Attributes", "Other Parameters")
     assert wanted - {"args", "kwargs"} <= told, sorted(wanted - told)
 
 
@@ -81,7 +92,7 @@ def test_every_fitted_attribute_is_explained(kind):
     known = inspect.signature(kind).parameters
     model = kind(**{n: v for n, v in settings.items() if n in known}).fit(X, y)
     fitted = {n for n in vars(model) if n.endswith("_") and not n.startswith("_")}
-    told = named(inspect.getdoc(kind), "Attributes")
+    told = explained(kind, "Attributes")
     assert fitted <= told, sorted(fitted - told)
 
 

@@ -1,17 +1,14 @@
-"""Docstrings as the reader sees them: completed at run time, equations as MathML.
+"""Docstrings as the site shows them: equations as MathML.
 
-Class docstrings list inherited parameters only at run time (`costboost._utils`), so they are
-taken from the imported class. Equations of ``.. math::`` and ``:math:`` become MathML, which
-browsers draw by themselves: no script and no font is loaded.
+Equations of ``.. math::`` and ``:math:`` become MathML, which browsers draw by themselves: no
+script and no font is loaded.
 """
 
 from __future__ import annotations
 
 import html
-import inspect
 import re
 import textwrap
-from importlib import import_module
 from typing import Any
 
 import griffe
@@ -29,29 +26,17 @@ _CITED = re.compile(r" ?\[(\d+)\]_")
 _CHOICES = re.compile(r"^(\w[\w, ]* : )\{([^}\n]+)\}", flags=re.MULTILINE)
 
 
-class RuntimeDocstrings(griffe.Extension):
-    """Take docstrings of classes at run time, and turn what is reStructuredText into Markdown."""
+class Docstrings(griffe.Extension):
+    """Turn what is reStructuredText into Markdown."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of an object once it is read."""
         if obj.docstring is None:
             return
-        text = obj.docstring.value
-        if obj.is_class:
-            text = _at_run_time(obj) or text
-        text = to_markdown(text)
+        text = to_markdown(obj.docstring.value)
         if obj.is_module:  # elsewhere they stand in the section Examples, which is known
             text = _DOCTEST.sub(lambda match: f"```pycon\n{match[0]}```\n", text + "\n")
         obj.docstring.value = text
-
-
-def _at_run_time(cls: griffe.Object) -> str | None:
-    module, _, name = cls.path.rpartition(".")
-    try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError):
-        return None
-    return inspect.getdoc(found)
 
 
 def to_markdown(text: str) -> str:

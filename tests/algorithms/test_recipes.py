@@ -13,7 +13,7 @@ import pytest
 import costboost
 from algorithms import PACKAGE, STUB, public_names, stub
 from costboost._utils import check_parameters
-from costboost.boosting import recipes
+from costboost.boosting import BoostingClassifier, recipes
 from laws.cost_sensitive import check_cost_sensitive
 
 ROOT = Path(__file__).parents[2]
@@ -35,36 +35,30 @@ def test_every_recipe_has_a_card_of_its_own(name):
     assert len([C for C in ALGORITHMS.values() if C._recipe.idea == card.idea]) == 1
 
 
-def sections(text):
-    """The names and stated defaults of the parameters in a docstring."""
-    body = re.search(r"Parameters\n-+\n(.*?)\n\n[A-Z]\w+\n-+\n", text, flags=re.DOTALL).group(1)
-    return dict(re.findall(r"^(\w+) : .*?default=(.+)$", body, flags=re.MULTILINE))
+def stated_defaults(doc):
+    """The stated defaults of the parameters in a docstring, by name."""
+    blocks = re.findall(r"Parameters\n-+\n(.*?)(?=\n\n[A-Z]|\Z)", doc, flags=re.DOTALL)
+    return dict(re.findall(r"^(\w+) : .*?default=(.+)$", "\n".join(blocks), flags=re.MULTILINE))
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_help_lists_every_parameter_with_its_default(name):
-    stated = sections(inspect.getdoc(ALGORITHMS[name]))
+def test_help_or_the_base_says_the_default_of_every_parameter(name):
     signature = inspect.signature(ALGORITHMS[name]).parameters
-    assert list(stated) == list(signature)
-    for parameter, default in stated.items():
+    own = stated_defaults(inspect.getdoc(ALGORITHMS[name]))
+    inherited = {}
+    if issubclass(ALGORITHMS[name], BoostingClassifier):
+        inherited = stated_defaults(inspect.getdoc(BoostingClassifier))
+    assert set(own) <= set(signature) <= {*own, *inherited}
+    for parameter in signature:
+        default = own.get(parameter, inherited.get(parameter))
         assert eval(default, {}) == signature[parameter].default
 
 
-def test_children_inherit_parameters_and_what_is_said_of_them():
+def test_children_inherit_parameters():
     class Child(costboost.AdaC2Classifier):
-        """A child.
-
-        Parameters
-        ----------
-        n_estimators : int, default=100
-            Said anew.
-        """
-
         max_leaves: int = 4
 
-    doc = inspect.getdoc(Child)
-    assert "Said anew." in doc and "The weak learner" in doc
-    assert "Number of boosting rounds" not in doc
+    assert Child.__doc__ is None
     assert Child().max_leaves == 4
     assert list(Child().get_params()) == list(costboost.AdaC2Classifier().get_params())
 

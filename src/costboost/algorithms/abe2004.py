@@ -33,6 +33,8 @@ class GBSEClassifier(BoostingClassifier):
     distribution: the classes it claims share the row; a row without a claim is uniform. The average
     H is the score; `predict_proba` returns it, uncalibrated.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     max_leaves : int, default=16
@@ -73,6 +75,8 @@ class DSEClassifier(BoostingClassifier):
     and fits a multi-class learner that predicts y from x; the rules vote. A rule without mistakes
     on the weighted pairs has the smallest expected cost. `predict_proba` returns the shares of the
     votes, uncalibrated. Each sample has as many pairs as there are rows.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------

@@ -70,6 +70,8 @@ class MCBoostClassifier(BoostingClassifier):
     differently after 5 rounds and 0.4 to 11 % after 50; no rotation was better on all sets. Here
     it is that of Helmert's basis.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     loss : str or MulticlassLoss, default="gll"

@@ -75,6 +75,8 @@ class GradientCSBClassifier(BoostingClassifier):
     ``"adacost"`` and your own objectives theory gives no link, and that of the cost-weighted
     exponential loss is used.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     objective : str or callable, default="asymboost"

@@ -33,6 +33,8 @@ class AsyBClassifier(BoostingClassifier):
     which `predict_proba` is read. With equal costs it is AdaBoost. By default ``init`` is
     ``"cost"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     References
     ----------
     Y. Cao, Q.-G. Miao, J.-C. Liu and L. Gao, "Fisher consistent cost sensitive boosting algorithm",
@@ -76,6 +78,8 @@ class AsyBLClassifier(BoostingClassifier):
     halved until it does (if none does, boosting ends): full Newton steps diverge when the costs are
     far apart. Trees at full step soon overfit: lower ``learning_rate``. By default ``init`` is
     ``"uniform"``. Rows with their own costs have their own shift.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Attributes
     ----------

@@ -61,6 +61,8 @@ class AdaCostClassifier(BoostingClassifier):
     Theory gives no link to probabilities; `predict_proba` uses that of the cost-weighted
     exponential loss, which orders rows but is not calibrated. By default ``init`` is ``"cost"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     References
     ----------
     W. Fan, S. J. Stolfo, J. Zhang and P. K. Chan, "AdaCost: misclassification cost-sensitive

@@ -46,6 +46,8 @@ class AdaBoostM2Classifier(BoostingClassifier):
     mistakes ends it too, and is kept. `predict_proba` returns the shares of the votes; theory gives
     no link.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     max_leaves : int, default=16
@@ -89,6 +91,8 @@ class AdaCostM2Classifier(BoostingClassifier):
     where u > 0 and :math:`\tfrac12 + \tfrac12 c` where u < 0, and c the pair's cost scaled by the
     largest.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     max_leaves : int, default=16
@@ -130,6 +134,8 @@ class CSB2M2Classifier(BoostingClassifier):
 
     with u and α as in `AdaBoostM2Classifier` and c the pair's cost over the smallest positive one:
     κ is the cost where the pair is wrong (u = -1) and 1 where it is right (u = 1).
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------

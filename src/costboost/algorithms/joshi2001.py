@@ -34,6 +34,8 @@ class RareBoostClassifier(BoostingClassifier):
     predicted has the vote 0. A side without mistakes, whose vote is infinite, gets a large finite
     one; boosting ends when neither side has mistakes. By default ``init`` is ``"cost"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Attributes
     ----------
     estimator_weights_ : array of shape (n_iter_, 2)

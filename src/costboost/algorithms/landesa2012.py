@@ -24,6 +24,8 @@ class AdaBoostCClassifier(BoostingClassifier):
     which `predict_proba` is read. With equal costs, or ``init="uniform"``, it is AdaBoost. By
     default ``init`` is ``"cost"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     References
     ----------
     I. Landesa-Vázquez and J. L. Alba-Castro, "Shedding light on the asymmetric learning capability

@@ -76,6 +76,8 @@ class LpCSBClassifier(BoostingClassifier):
     :math:`H_y \propto (E\,C_y)^{-1/(p-1)}`. `predict_proba` returns H normalised, which orders
     classes but is not calibrated.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     max_leaves : int, default=16
@@ -147,6 +149,8 @@ class AverageCostClassifier(BoostingClassifier):
     A class that costs less than the row's average is wanted, one that costs more is not. The
     weights never change, so every round draws a sample of the pairs. The average of the rules is
     the score; `predict_proba` returns it, uncalibrated.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------

@@ -48,6 +48,8 @@ class CSAdaBoostClassifier(BoostingClassifier):
     small ``learning_rate`` (breast cancer data, misses ten times as costly, 5 folds: cost 143 after
     5 rounds, 240 after 100; with ``learning_rate=0.1`` 110 after 50).
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Attributes
     ----------
     train_loss_ : array of shape (n_iter_,)
@@ -111,6 +113,8 @@ class CSRealBoostClassifier(BoostingClassifier):
     rows with their own costs, cells weigh rows by their cost and G takes the mean costs; a line
     search along G then makes sure that the loss falls. Default ``init="uniform"`` (the paper's is
     ``"balanced"``).
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Attributes
     ----------
@@ -184,6 +188,8 @@ class CSLogitBoostClassifier(BoostingClassifier):
     The minimiser is :math:`F^* = \log(P_+C_1/P_-C_2)/(C_1 + C_2)` (Eq. 36), so p_c is the
     probability that `predict_proba` returns. With C1 = C2 = 1 it is LogitBoost. Rows with their own
     costs have their own γ and η. By default ``init`` is ``"uniform"``.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------

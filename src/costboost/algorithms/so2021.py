@@ -47,6 +47,8 @@ class SAMMEC2Classifier(BoostingClassifier):
     gives no link, and the result orders classes but is not calibrated. By default ``init`` is
     ``"uniform"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     estimator : "tree", scikit-learn estimator or None, default=None

@@ -50,6 +50,8 @@ class AdaC1Classifier(BoostingClassifier):
     approximate step; `predict_proba` uses that of the cost-weighted exponential loss. By default
     ``init`` is ``"uniform"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     cost_scale : {"max", "min"} or None, default="max"
@@ -92,6 +94,8 @@ class AdaC2Classifier(BoostingClassifier):
     rows take over in the long run. With equal costs it is AdaBoost. Theory gives no link to
     probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By default
     ``init`` is ``"uniform"``.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------
@@ -138,6 +142,8 @@ class AdaC3Classifier(BoostingClassifier):
     with c scaled by its maximum (``cost_scale``). With equal costs it is AdaBoost. Theory gives no
     link to probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By
     default ``init`` is ``"uniform"``.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------

@@ -33,6 +33,8 @@ class CSB0Classifier(BoostingClassifier):
     probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By default
     ``init`` is ``"cost"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     cost_scale : {"max", "min"} or None, default="min"
@@ -71,6 +73,8 @@ class CSB1Classifier(BoostingClassifier):
 
     with κ as in `CSB0Classifier`. Theory gives no link to probabilities; `predict_proba` uses that
     of the cost-weighted exponential loss. By default ``init`` is ``"cost"``.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------
@@ -113,6 +117,8 @@ class CSB2Classifier(BoostingClassifier):
     with κ as in `CSB0Classifier`. With equal costs it is AdaBoost. Theory gives no link to
     probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By default
     ``init`` is ``"cost"``.
+
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
 
     Parameters
     ----------

@@ -25,6 +25,8 @@ class AsymmetricAdaBoostClassifier(BoostingClassifier):
     AdaBoost. `predict_proba` uses the link of the cost-weighted exponential loss, exact if all T
     rounds run. By default ``init`` is ``"uniform"``.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     References
     ----------
     P. Viola and M. Jones, "Fast and robust classification using asymmetric AdaBoost and a detector

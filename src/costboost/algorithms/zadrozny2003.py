@@ -28,6 +28,8 @@ class CostingClassifier(BoostingClassifier):
     accepted, one is added, drawn with equal chances. The paper does not do so, but many learners
     refuse a sample of one class, and without it a cheap class would be missing from many samples.
 
+    Further parameters and attributes are those of `costboost.boosting.BoostingClassifier`.
+
     Parameters
     ----------
     n_estimators : int, default=100

@@ -1,8 +1,8 @@
 """The base of the algorithms: a boosted classifier, for two classes or for any number.
 
 A paper declares its card in ``_recipe``, the rules of its parameters in ``_rules``, whether it
-takes more than two classes, and how it boosts: a rule of votes, or a `Scheme`. Its docstring is
-completed with the parameters and attributes of the base.
+takes more than two classes, and how it boosts: a rule of votes, or a `Scheme`. Its docstring has
+the parameters that it adds; those of all algorithms stand in `BoostingClassifier`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from costboost._utils import (
 )
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Watched, boost
 from costboost.boosting.multiclass import MulticlassProblem
-from costboost.boosting.recipes import Recipe, complete
+from costboost.boosting.recipes import Recipe
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.boosting.votes import BinaryProblem, Init, VoteRule, VoteScheme, half_log_ratio
 from costboost.costs import Costs
@@ -150,6 +150,10 @@ class BoostingClassifier(CostSensitiveClassifier):
         Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X was a frame with text for column names.
+    trained_at_ : str
+        When the fit ended, UTC.
+    data_fingerprint_ : str
+        A SHA-256 of all training rows, where they were in memory.
     """
 
     _recipe: ClassVar[Recipe]
@@ -204,7 +208,6 @@ class BoostingClassifier(CostSensitiveClassifier):
             text = cls.__dict__.get("__doc__")
             dataclass(eq=False, repr=False, kw_only=True)(cls)
             cls.__doc__ = text  # a dataclass without a docstring is given its signature
-        complete(cls)
 
     # -- fit ------------------------------------------------------------------------------------
 
