@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +37,8 @@ def test_the_table_of_modules_is_true() -> None:
         assert getattr(costboost, name) is getattr(costboost.algorithms, name)
     names: dict[str, object] = {}
     exec("from costboost import *", names)
-    assert set(costboost.__all__) <= set(names) and set(costboost.__all__) <= set(dir(costboost))
+    assert set(costboost.__all__) <= set(names)
+    assert dir(costboost) == sorted(costboost.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -44,3 +46,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         costboost.AdaC9  # noqa: B018
     with pytest.raises(ImportError, match="AdaC9"):
         exec("from costboost import AdaC9")
+
+
+def test_a_name_that_is_gone_names_its_recipe() -> None:
+    recipes = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text("utf-8")
+    with pytest.raises(AttributeError, match=r"See 'Search of settings' in docs/recipes\.md"):
+        costboost.tuned  # noqa: B018
+    assert "\n## Search of settings\n" in recipes

@@ -83,12 +83,21 @@ _MODULES = {
     "compare": "costboost.comparison",
     "load": "costboost.files",
 }
+# Names that are gone, and the sections of docs/recipes.md that do without them.
+_RECIPES = {
+    "tuned": "Search of settings",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name at its first use (PEP 562)."""
     if name in _PACKAGES:
         return import_module(f"costboost.{name}")
+    if name in _RECIPES:
+        section = _RECIPES[name]
+        raise AttributeError(
+            f"costboost has no {name!r} any more. See {section!r} in docs/recipes.md."
+        )
     if name not in __all__:
         raise AttributeError(f"module 'costboost' has no attribute {name!r}")
     found = getattr(import_module(_MODULES.get(name, "costboost.algorithms")), name)
@@ -97,4 +106,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """List the public names alone."""
+    return sorted(__all__)
