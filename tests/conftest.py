@@ -1,8 +1,9 @@
-"""Shared by all tests: one thread for numerics, the fast lane, the folder of benchmark files."""
+"""Shared by all tests: one thread for numerics, marks, the folder of benchmark files."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 # Before numpy, LightGBM or numba are imported: the fits here are too small to share out.
@@ -12,22 +13,24 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 
-from helpers import slow
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Declare the markers."""
-    config.addinivalue_line("markers", "slow: left out by `make test-fast` (tests/helpers/slow.py)")
-    config.addinivalue_line("markers", "data: needs the benchmark files (fixture data_dir)")
-    config.addinivalue_line("markers", "trust: run by `make trust` only (tests/helpers/slow.py)")
+# In these folders every case fits models: `make test-fast` runs every twelfth of each test.
+SAMPLED_FOLDERS = {"algorithms", "decisions", "gbm", "laws"}
+SAMPLED_EVERY = 12
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow tests, and those that need the benchmark files."""
-    slow.mark(items)
+    """Mark what is slow or needs data, and skip what only `make trust` runs."""
+    n_cases: Counter[str] = Counter()
     for item in items:
         if "data_dir" in getattr(item, "fixturenames", ()):
             item.add_marker("data")
+        if item.get_closest_marker("trust") and "COSTBOOST_TRUST" not in os.environ:
+            item.add_marker(pytest.mark.skip(reason="runs in `make trust`"))
+        if item.path.parent.name in SAMPLED_FOLDERS:
+            test = item.nodeid.partition("[")[0]
+            if n_cases[test] % SAMPLED_EVERY:
+                item.add_marker("slow")
+            n_cases[test] += 1
 
 
 @pytest.fixture(scope="session")

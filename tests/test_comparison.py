@@ -242,6 +242,7 @@ def test_mix_ups_are_errors_with_the_remedy(change, match):
         compare(**given)
 
 
+@pytest.mark.slow
 def test_five_outsiders_on_a_file_in_under_ten_lines(tmp_path, monkeypatch, capsys):
     """The example of the module, as a newcomer runs it."""
     code = inspect.cleandoc(comparison.__doc__).split("::\n\n", 1)[1]

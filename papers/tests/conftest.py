@@ -13,6 +13,13 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import pytest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the benchmark files."""
+    for item in items:
+        if "data_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Folder of the benchmark files; tests that need it are skipped where there is none."""

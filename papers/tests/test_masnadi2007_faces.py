@@ -8,7 +8,6 @@ import pytest
 from costboost_papers import masnadi2007_faces as faces
 from costboost_papers.grading import Kept
 from costboost_papers.pages import summarise
-from costboost_papers.protocol import data_file
 from data import rows_of_tasks
 
 ITEM = faces.Figure4()
@@ -60,8 +59,9 @@ def test_from_tasks_to_conclusions(monkeypatch):
     assert ITEM.conclusions(summary.assign(setting=faces.TEST)) == []
 
 
-@pytest.mark.skipif(data_file(faces.FILE) is None, reason="needs cbcl_faces.npz")
-def test_draws_of_the_face_set():
+def test_draws_of_the_face_set(data_dir):
+    if not (data_dir / faces.FILE).is_file():
+        pytest.skip(f"needs {faces.FILE}")
     data = faces.draw("full", faces.TEST, seed=0)
     assert np.bincount(data.y).tolist() == [2429, 2429]
     assert np.bincount(data.truth).tolist() == [19572, 472]

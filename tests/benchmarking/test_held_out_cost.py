@@ -22,7 +22,7 @@ from costboost_papers import registry
 FLAGSHIP, RIVAL = "CostBoost, effort=fast", "LightGBM + Bayes"
 FAST = ["LightGBM", RIVAL]
 # Trainings on so few rows warn about what they find.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture

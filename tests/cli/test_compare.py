@@ -16,6 +16,7 @@ from costboost.columns import TableError
 from costboost.datasets import make_fraud
 
 
+@pytest.mark.slow
 def test_compare(world, tmp_path):
     plot = tmp_path / "plot.svg"
     ours = [x for name in ("CostBoost", "AdaC2", "MCBoost") for x in ("--algorithm", name)]
@@ -90,6 +91,7 @@ def test_a_warning_is_a_line_of_the_command(world):
     assert not result.stderr
 
 
+@pytest.mark.slow
 def test_demo(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")
     page = tmp_path / "demo.html"

@@ -16,6 +16,8 @@ import pytest
 
 from helpers.pages import ROOT, same_output
 
+pytestmark = pytest.mark.slow
+
 PAGE = ROOT / "docs" / "cli.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 # A command, which goes on after a line that ends with a backslash, and its output.

@@ -30,7 +30,7 @@ from costboost.datasets import make_fraud
 from costboost.decisions import Rate
 
 # One process of the test run, so that one cluster is started.
-pytestmark = pytest.mark.xdist_group("dask")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dask")]
 
 N = 1000
 CHUNK = 300  # the last partition is smaller

@@ -144,6 +144,7 @@ def forms(n, k, y, rng):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "order"), [(600, "C"), (600, "F"), (4, "C")])
 @pytest.mark.parametrize("form", ["matrix", "matrices", "prices", "errors"])
 @pytest.mark.parametrize("name", LOSSES)

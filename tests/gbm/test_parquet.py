@@ -15,6 +15,8 @@ import pytest
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 pytest.importorskip("xgboost", minversion="3.0")
 

@@ -351,6 +351,7 @@ def test_a_subclass_has_no_kernel_and_no_name():
         np.testing.assert_allclose(slow[0], factor * fast[0], rtol=1e-6)
 
 
+@pytest.mark.trust
 def test_a_loss_of_a_notebook_travels_to_other_processes():
     """By value, as joblib and Dask send what was defined at a prompt; the kernel goes with it."""
     cloudpickle = pytest.importorskip("cloudpickle")

@@ -21,6 +21,8 @@ from helpers.pages import (
     sections,
 )
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = "docs/gallery/first_model.md"
 # Which have a cluster, and so run in one process of the test run with the others that have.
 CLUSTER = dict.fromkeys(("dask_cluster", "docs/dask.md"), pytest.mark.xdist_group("dask"))

@@ -26,6 +26,7 @@ def test_every_table_has_one_place():
     assert sorted(places) == sorted(MADE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [page for page in FILLED if tables.PLACE.search(page.read_text("utf-8"))],
@@ -36,6 +37,7 @@ def test_tables_are_up_to_date(page):
     assert text == tables.fill(text, MADE), "run python docs/build.py tables"
 
 
+@pytest.mark.slow
 def test_pages_of_papers_follow_from_the_kept_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "save_figure", lambda figure, path: None)
     docs = DOCS / "papers"

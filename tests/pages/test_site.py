@@ -33,6 +33,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_every_page(site):
     """Nothing is fetched from elsewhere; equations are MathML, no reStructuredText is left over."""
     texts = {page.name: page.read_text("utf-8") for page in site.rglob("*.html")}
@@ -49,6 +50,7 @@ def test_every_page(site):
         assert f"<code>{inherited}</code>" in base, inherited
 
 
+@pytest.mark.slow
 def test_page_of_the_classifier(site):
     """What people look for first comes first; all is there; defaults are those of the code."""
     page = (site / "api" / "classifier.html").read_text("utf-8")

@@ -126,6 +126,7 @@ def test_capacity_of_an_estimator():
         CapacityDisplay.from_estimator(LogisticRegression().fit(X, Y), X, 1)
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_for_drawing_only():
     code = (
         "import sys, costboost.plots; assert 'matplotlib' not in sys.modules\n"

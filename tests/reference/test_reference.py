@@ -432,6 +432,7 @@ def test_a_perfect_gradient_step_is_capped_by_the_largest_a():
 # --- descent --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_cs_adaboost_with_equal_costs_is_adaboost():
     X, y, s, _ = make_rows(13)
     kwargs = {"rounds": 12, "sample_weight": s}

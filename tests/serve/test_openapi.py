@@ -12,14 +12,18 @@ from schemathesis import GenerationMode
 
 from serve.models import client_of
 
+pytestmark = pytest.mark.slow
+
 # More of them: COSTBOOST_EXAMPLES=2000 pytest tests/serve/test_openapi.py; 100 in `make trust`.
 EXAMPLES = int(os.environ.get("COSTBOOST_EXAMPLES", 100 if "COSTBOOST_TRUST" in os.environ else 30))
 MODES = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
+# The service of costs as expressions takes the same requests, but for the costs.
+SERVICES = ["review", pytest.param("expression", marks=pytest.mark.trust)]
 
 
 @pytest.mark.filterwarnings("default")  # of schemathesis and what it uses
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: str(mode.value))
-@pytest.mark.parametrize("name", ["review", "expression"])
+@pytest.mark.parametrize("name", SERVICES)
 def test_no_request_breaks_the_service(name, mode):
     seen = set()
 

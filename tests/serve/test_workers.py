@@ -50,6 +50,7 @@ ALONE = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of Unix")
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=ALONE)])
 def test_reload_and_drain_lose_nothing(tmp_path, workers):

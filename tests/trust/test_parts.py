@@ -14,7 +14,7 @@ from trust import __main__ as trust
 from trust import lower_bounds, part
 
 # Models of small tables may collapse.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,6 +56,7 @@ def test_threads_and_forks():
     assert violations == []
 
 
+@pytest.mark.trust
 def test_growth_is_seen(monkeypatch):
     """The check can fail: a fit that keeps what it made."""
     from trust import load

@@ -72,6 +72,7 @@ def test_rank_is_the_smallest_that_keeps_the_promise(n, limit, delta):
         assert order_threshold(range(1, n + 1), limit, delta) == k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", ["detection_rate", "false_alarm_rate"])
 def test_classifier_keeps_its_promise_over_many_draws(rate):
     about, limit = (1, 0.2) if rate == "detection_rate" else (-1, 0.2)
