@@ -5,7 +5,7 @@ import shutil
 
 import figures
 import pandas as pd
-import papers
+import paper_tables
 import pytest
 import tables
 
@@ -16,7 +16,7 @@ from helpers.pages import ROOT
 
 DOCS = ROOT / "docs"
 FILLED = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-MADE = algorithms.TABLES | papers.TABLES | tables.TABLES
+MADE = algorithms.TABLES | paper_tables.TABLES | tables.TABLES
 
 
 def test_every_table_has_one_place():
