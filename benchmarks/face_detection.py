@@ -6,7 +6,7 @@
     python benchmarks/face_detection.py draw OUT                     # writes OUT/faces.png
 
 The second part imports OpenCV and NumPy only, so that it may run in an environment of its own.
-OpenCV 5 has no Haar cascades: ``pip install "costboost[opencv]"`` installs version 4. Seconds are
+OpenCV 5 has no Haar cascades: install version 4, ``"opencv-python-headless<5"``. Seconds are
 processor time of one thread.
 """
 

@@ -22,6 +22,8 @@ from costboost._utils import versions
 from costboost_papers.run import source_commit
 
 RESULTS = Path(__file__).parent / "results"
+SOURCES = "sources.csv"
+SOURCE_FIELDS = ("source", "commit", "python", "cores", "versions")
 PACKAGES = (
     "costboost",
     "lightgbm",
@@ -30,6 +32,7 @@ PACKAGES = (
     "numba",
     "pandas",
     "xgboost",
+    "xgboost-cpu",
     "catboost",
     "imbalanced-ensemble",
     "empulse",
@@ -110,24 +113,44 @@ def load() -> str:
     return f"{os.getloadavg()[0]:.1f}"
 
 
-def provenance(seed: int) -> dict[str, str]:
-    """Where and with what the rows were measured; the commit is the last one that changed src."""
-    return {
-        "seed": str(seed),
+def source_number(folder: Path) -> str:
+    """Return the number of the line of sources.csv that says what runs here; add it if need be.
+
+    Every row of a results file names such a line: the last commit that changed src, Python, cores
+    and the versions of the libraries, which would be half of the file if each row repeated them.
+    """
+    path = folder / SOURCES
+    installed = versions(*PACKAGES)
+    here = {
         "commit": source_commit(),
-        "cores": str(os.cpu_count()),
-        "load": load(),
         "python": platform.python_version(),
-        "versions": " ".join(f"{name}=={number}" for name, number in versions(*PACKAGES).items()),
+        "cores": str(os.cpu_count()),
+        "versions": " ".join(f"{name}=={number}" for name, number in installed.items()),
     }
+    known = read_csv(path)
+    for line in known:
+        if all(line[name] == value for name, value in here.items()):
+            return line["source"]
+    number = str(len(known) + 1)
+    append_rows(path, [{"source": number, **here}], SOURCE_FIELDS)
+    return number
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read the rows of a CSV file; none if there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def write_rows(name: str, rows: Sequence[Mapping[str, Any]], seed: int) -> Path:
     """Write tidy rows as CSV, each with its provenance, and say where."""
-    source, path = provenance(seed), RESULTS / f"{name}.csv"
+    path = RESULTS / f"{name}.csv"
     path.unlink(missing_ok=True)
-    full = [{**source, **row} for row in rows]  # what a row says of itself wins
-    append_rows(path, full, [*rows[0], *(key for key in source if key not in rows[0])])
+    facts = {"seed": str(seed), "load": load(), "source": source_number(RESULTS)}
+    full = [{**facts, **row} for row in rows]  # what a row says of itself wins
+    append_rows(path, full, [*rows[0], *(key for key in facts if key not in rows[0])])
     print(f"{len(rows)} rows in {path.relative_to(path.parents[2])}")
     return path
 
@@ -145,7 +168,9 @@ def append_rows(path: Path, rows: Iterable[Mapping[str, Any]], fields: Sequence[
                 f"{path} has no columns {lacking}: an earlier version wrote it. Move it."
             )
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, fields, extrasaction="ignore", restval="")
+        writer = csv.DictWriter(
+            file, fields, restval="", extrasaction="ignore", lineterminator="\n"
+        )
         if not has_rows:
             writer.writeheader()
         for row in rows:
@@ -159,8 +184,7 @@ def finished(path: Path, *keys: str) -> set[tuple[str, ...]]:
     content = path.read_bytes()
     if not content.endswith(b"\n"):  # a run was ended while it wrote
         path.write_bytes(content[: content.rfind(b"\n") + 1])
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(path)
     kept = [row for row in rows if not row["error"]]
     if len(kept) < len(rows):
         fields = list(rows[0])

@@ -5,7 +5,7 @@
 Each algorithm runs 150 rounds on 90 % of the training rows of a development set. On the other 10 %
 the cost of the decisions and the loss that the algorithm minimises are taken after every round. The
 best round before ten without a better one is kept, as ``early_stopping=True`` does it, and its
-decisions are priced on the test rows. Writes results/stopping.csv and prints the means.
+decisions are priced on the test rows. Prints the means.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from benchmarks.harness import write_rows
 from benchmarks.held_out_cost.problems import Problem, draw, price, problems_of, table
 from sklearn.model_selection import train_test_split
 
@@ -96,7 +95,6 @@ def main() -> None:
         for split in range(asked.splits)
         for row in rows_for(problem, FIRST + split)
     ]
-    write_rows("stopping", rows, FIRST)
     table_ = pd.DataFrame(rows).pivot_table("score", ["data", "algorithm"], "rule")
     print(table_.groupby("algorithm").mean().round(4).to_string())
     gain = (table_["cost"] - table_["loss"]).groupby("data").mean()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from benchmarks.harness import SOURCES
 from benchmarks.held_out_cost.early import HELD_OUT, PATIENCE, RATE, TREES
 from benchmarks.held_out_cost.figures import draw_differences, draw_ranks
 from benchmarks.held_out_cost.methods import (
@@ -40,6 +41,9 @@ GROUPS = {"per row": "Costs per row", "binary": "Two classes", "multi-class": "M
 def write(path: Path) -> Path:
     """Write the page and its figures beside the rows in ``path``."""
     rows = pd.read_csv(path, keep_default_na=False, na_values=[""])
+    sources = path.with_name(SOURCES)
+    if sources.exists():
+        rows = rows.merge(pd.read_csv(sources), on="source", how="left")
     rows["problem"] = rows["data"] + ", " + rows["costs"]
     page = path.with_suffix(".md")
     page.write_text(compose(rows, path))
@@ -454,10 +458,10 @@ def _notes() -> str:
   {ISOTONIC_FROM} training rows, isotonic from there. *Cost-weighted*: the cheapest decision is the
   label, the mean price of a mistake on the row its weight; early-stopped. CSBoost has no early
   stopping of its own and keeps XGBoost's defaults. AsyBL and CSLogitBoost run at learning rate 0.1.
-- *AutoGluon* (`make bench-rivals`): TabularPredictor by log loss, its default portfolio without
+- *AutoGluon*: TabularPredictor by log loss, its default portfolio without
   neural networks (LightGBM ×3, CatBoost, XGBoost, random forests ×2, extra trees ×2) and logistic
   regression, each a bag of five folds; no stacking, no refit; one core, at most {TIME_LIMIT:g}
-  processor seconds (*rounds* in the CSV file: models finished, the ensemble of them included).
+  processor seconds.
 - *CatBoost*: up to 1000 rounds, learning rate and all else left to it; alone, stopped by 20 % held
   out, or the mean probability of five, each stopped by its fold. *Logistic regression*: scaled
   columns, penalty by five folds. *RandomForest*: {FOREST_TREES} trees, leaves of at least 1 or 5

@@ -1,4 +1,4 @@
-"""Rivals that need an environment of their own (`make bench-rivals`): AutoGluon, CatBoost, VW.
+"""Rivals that need an environment of their own: AutoGluon, CatBoost, VW.
 
 All but vowpalwabbit give probabilities and decide by expected cost. They do not see prices, so one
 training serves all problems of a split. A method whose package is missing is skipped by the runner.

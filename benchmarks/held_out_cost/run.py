@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import append_rows, finished, provenance
+from benchmarks.harness import append_rows, finished, source_number
 from benchmarks.held_out_cost.problems import (
     FIRST_SEED,
     HIDDEN,
@@ -24,11 +24,11 @@ from rich.console import Console
 import costboost
 
 FIELDS = (
-    "data", "costs", "group", "development", "split", "method", "score", "mean_cost", "savings",
-    "fit_seconds", "predict_seconds", "rounds", "n_train", "n_test", "classes", "estimated",
-    "estimated_low", "estimated_high", "error", "seed", "commit", "cores", "load", "python",
-    "versions",
+    "data", "costs", "group", "development", "split", "method", "score", "mean_cost",
+    "fit_seconds", "predict_seconds", "n_train", "n_test", "estimated", "estimated_low",
+    "estimated_high", "error", "source",
 )  # fmt: skip
+SECONDS = ("fit_seconds", "predict_seconds")
 KEYS = ("data", "costs", "split", "method")
 # Given a problem and its number of classes, the methods that apply: estimators or functions.
 Methods = Callable[[Problem, int], Mapping[str, Any]]
@@ -50,6 +50,7 @@ def run(
     """
     console, start = Console(width=110), time.perf_counter()
     done = finished(path, *KEYS)
+    source = source_number(path.parent)
     for split in splits:
         for data in sets:
             asked = [one for one in problems_of(data) if not costs or one.costs in costs]
@@ -58,7 +59,7 @@ def run(
                 for one in asked
                 for row in run_problem(one, split, methods, done, jobs, most_train)
             ]
-            append_rows(path, rows, FIELDS)
+            append_rows(path, [{**row, "source": source} for row in rows], FIELDS)
             minutes = (time.perf_counter() - start) / 60
             console.print(f"{minutes:6.1f} min  split {split}, {data}: {len(rows)} rows")
             for row in rows:
@@ -84,8 +85,7 @@ def run_problem(
         return []
     facts = {
         "data": problem.data, "costs": problem.costs, "group": problem.group, "split": split,
-        "development": int(problem.is_development), "classes": whole.k, "error": "",
-        **provenance(seed),
+        "development": int(problem.is_development), "error": "",
     }  # fmt: skip
     matrix = price(problem, draw(whole, seed, most_train)).matrix
     costs = whole.row_costs if problem.costs in (KNOWN, HIDDEN) else matrix
@@ -101,6 +101,7 @@ def run_problem(
     for row in found.rows:
         value, low, high = row.get("estimated", (float("nan"),) * 3)
         own = {"estimated": value, "estimated_low": low, "estimated_high": high}
-        rows.append({**row, **own, **facts})
+        seconds = {name: f"{row[name]:.3g}" for name in SECONDS if name in row}
+        rows.append({**row, **seconds, **own, **facts})
     failed = [{"method": name, "error": why} for name, why in found.failures.items()]
     return rows + [{**facts, **row} for row in failed]

@@ -35,8 +35,10 @@ def fill(text: str, tables: dict[str, Callable[[], str]]) -> str:
 
 
 def read(name: str) -> pd.DataFrame:
-    """Read the rows of a benchmark."""
-    return pd.read_csv(RESULTS / f"{name}.csv")
+    """Read the rows of a benchmark, each with its commit, cores and versions."""
+    rows = pd.read_csv(RESULTS / f"{name}.csv")
+    sources = pd.read_csv(RESULTS / "sources.csv")
+    return rows.merge(sources, on="source", how="left")
 
 
 def markdown(headings: Sequence[str], rows: Iterable[Iterable[object]], about: str = "") -> str:
@@ -146,7 +148,7 @@ def gain_money() -> str:
         lines.append([title, *cells])
     headings = [*(f"{title}:" for title in GAIN_METHODS.values()), "one decision for all:"]
     shown = rows[rows["method"].isin(GAIN_METHODS)]
-    about = f"Mean of {shown['split'].nunique()} splits. `make bench-cost`, {commits(shown)}."
+    about = f"Mean of {shown['split'].nunique()} splits. `make bench-costs`, {commits(shown)}."
     return markdown(["1,000 cases", *headings], lines, about)
 
 
@@ -158,7 +160,7 @@ def gain_threshold() -> str:
     ratio = costs[LIKELIEST] / costs[CHEAPEST]
     cells = [f"{ratio.quantile(share):.1f} times" for share in (0.25, 0.5, 0.75)]
     headings = ["problems:", "lower quarter:", "median:", "upper quarter:"]
-    about = f"`make bench-cost`, {commits(rows[rows['method'].isin([LIKELIEST, CHEAPEST])])}."
+    about = f"`make bench-costs`, {commits(rows[rows['method'].isin([LIKELIEST, CHEAPEST])])}."
     return markdown(headings, [[len(ratio), *cells]], about)
 
 
@@ -195,7 +197,7 @@ def gain_methods() -> str:
     shown = rows[rows["method"].isin(GAIN_METHODS)]
     about = (
         f"{len(shown[PROBLEM].drop_duplicates())} problems of {shown['data'].nunique()} data sets. "
-        f"`make bench-cost`, {commits(shown)}."
+        f"`make bench-costs`, {commits(shown)}."
     )
     return markdown(["method", "score:", "seconds:"], lines, about)
 
@@ -226,7 +228,7 @@ def gain_estimates() -> str:
     gaps = rows["estimated"] - rows["score"]
     values = [gaps.quantile(0.25), gaps.median(), gaps.quantile(0.75), gaps.mean()]
     headings = ["fits:", "lower quarter:", "median:", "upper quarter:", "mean:"]
-    about = f"`make bench-cost`, {commits(rows)}."
+    about = f"`make bench-costs`, {commits(rows)}."
     return markdown(headings, [[len(gaps), *(signed(value) for value in values)]], about)
 
 
@@ -283,7 +285,7 @@ def choosing_held_out() -> str:
         )
     names = ["problems", *GROUPS.values(), "all", "median", "CostBoost there", "cheaper on"]
     headings = ["method", *(f"{name}:" for name in [*names, "seconds"])]
-    return markdown(headings, lines, f"`make bench-cost`, {commits(rows)}.")
+    return markdown(headings, lines, f"`make bench-costs`, {commits(rows)}.")
 
 
 def choosing_speed() -> str:
@@ -295,7 +297,7 @@ def choosing_speed() -> str:
         ratio = mine["ours"] / mine["theirs"]
         lines.append([SPEED_RIVALS[rival], len(ratio), f"{ratio.min():.2g}", f"{ratio.max():.2g}"])
     headings = ["beside", "algorithms:", "times as long, from:", "to:"]
-    return markdown(headings, lines, f"`make bench`, {machine(rows)}.")
+    return markdown(headings, lines, f"`make bench-speed`, {machine(rows)}.")
 
 
 # Published algorithms, treated fairly: which loss of the library an algorithm descends.
@@ -497,7 +499,7 @@ def effort_scores() -> str:
         worse = (gaps < -0.003).sum()
         lines.append([title, len(gaps), signed(gaps.mean()), signed(gaps.median()), better, worse])
     headings = ["effort", "problems:", "mean:", "median:", "better:", "worse:"]
-    return markdown(headings, lines, f"`make bench-rivals`, {commits(rows)}.")
+    return markdown(headings, lines, f"`make bench-costs`, {commits(rows)}.")
 
 
 # ----------------------------------------------------------------------------------- scale.md
@@ -579,7 +581,7 @@ def walk() -> str:
         lines.append([words, f"{processor:.1f}", f"{medians.loc[step, 'seconds']:.1f}"])
     about = (
         f"Medians of {rows['round'].nunique()} runs in new processes. "
-        f"`python benchmarks/walk.py`, {machine(rows)}."
+        f"`make bench-speed`, {machine(rows)}."
     )
     return markdown(["step", "processor seconds:", "seconds:"], lines, about)
 
@@ -614,7 +616,7 @@ def serve_load() -> str:
         ratio = f"{row['ratio']:.2f}"
         lines.append([", ".join(what), ours, SERVICE_RIVALS[row["rival"]], theirs, ratio])
     headings = ["what", "service:", "beside", "its figure:", "ratio:"]
-    return markdown(headings, lines, f"`make bench-serve`, {machine(rows)}.")
+    return markdown(headings, lines, f"`make bench-speed`, {machine(rows)}.")
 
 
 # -------------------------------------------------------------------------------- promises.md

@@ -7,17 +7,16 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import again
-from benchmarks.harness import append_rows, finished
+from benchmarks.harness import SOURCES, append_rows, finished
 from benchmarks.held_out_cost import early, methods, problems, report, rivals, statistics
 from benchmarks.held_out_cost import run as runner
+from benchmarks.held_out_cost.__main__ import RELEASE
 from benchmarks.held_out_cost.methods import METHODS, Method, chosen
 from benchmarks.held_out_cost.problems import Problem, Table, draw, price, problems_of, sample
 from benchmarks.held_out_cost.run import FIELDS, KEYS, run, run_problem
 
 from costboost.comparison import processor_seconds
 from costboost.datasets import make_fraud
-from costboost_papers import registry
 
 FLAGSHIP, RIVAL = "CostBoost, effort=fast", "LightGBM + Bayes"
 FAST = ["LightGBM", RIVAL]
@@ -184,10 +183,10 @@ def test_problems_of_a_set_share_rows_and_blind_trainings(small, monkeypatch):
 def test_a_row_has_what_is_needed_to_trust_it(small, tmp_path):
     path = tmp_path / "rows.csv"
     run(["creditcard_subset"], chosen([FLAGSHIP, RIVAL]), path, splits=[0])
-    rows = pd.read_csv(path)
+    rows = pd.read_csv(path).merge(pd.read_csv(tmp_path / SOURCES), on="source")
     assert len(rows) == 4 and rows["error"].isna().all() and rows["score"].between(-5, 1).all()
     assert rows.loc[rows["method"] == FLAGSHIP, "estimated"].notna().all()
-    assert rows[["commit", "versions", "load", "seed"]].notna().all(axis=None)
+    assert rows[["commit", "python", "cores", "versions"]].notna().all(axis=None)
 
 
 def test_resume_runs_what_is_missing_or_failed(small, tmp_path, monkeypatch):
@@ -201,7 +200,6 @@ def test_resume_runs_what_is_missing_or_failed(small, tmp_path, monkeypatch):
         run(["pima"], chosen(FAST), path, splits=[0, 1])
         assert finished(path, *KEYS) == whole
         assert path.read_text().startswith(kept.rpartition("\n")[0])
-    assert (pd.read_csv(path)["classes"] == 2).all()
     monkeypatch.setitem(METHODS, "broken", Method("broken", lambda fold: fold.nothing))
     for _ in range(2):
         run(["pima"], chosen(["broken"]), path, splits=[0], costs=["ratio 5"])
@@ -297,30 +295,8 @@ def test_only_splits_that_both_finished_count(tmp_path, monkeypatch):
     assert "## CostBoost against AutoGluon" not in page and "| AutoGluon + Bayes |" in page
 
 
-def test_rows_computed_again_tell_what_differs(small, monkeypatch):
-    problem = problems_of("creditcard_subset")[0]
-    (row,) = run_problem(problem, 0, chosen([RIVAL]), set())
-    kept = {name: str(value) for name, value in row.items()}
-    moved = {**kept, "score": str(float(kept["score"]) + 0.01)}
-    strange = {**kept, "method": "no such method"}
-    monkeypatch.setattr(again, "read", lambda name: [kept, moved, strange])
-    same, other = again.known("held_out_cost")
-    assert same[:2] == ("creditcard_subset, row costs, split 0, LightGBM + Bayes", row["commit"])
-    assert same[2]() <= again.EQUAL < other[2]() == pytest.approx(0.01)
-
-
-def test_tasks_computed_again_tell_what_differs(monkeypatch):
-    item = registry.find("beijbom2014", "figure3")
-    monkeypatch.setattr(again.registry, "items", lambda: [item])
-    assert max(differs() for *_, differs in again.known("papers")) <= again.EQUAL
-    found = item.run
-    for k, lost in ((0, np.inf), (-1, np.inf), (0, np.nan), (-1, np.nan)):
-
-        def run(task, mode, k=k, lost=lost):
-            metrics = {name: value * (1 + 1e-9) for name, value in found(task, mode).items()}
-            return {**metrics, list(metrics)[k]: lost}
-
-        monkeypatch.setattr(item, "run", run)
-        assert not any(differs() <= again.EQUAL for *_, differs in again.known("papers"))
-    monkeypatch.setattr(item, "run", lambda task, mode: {"of another name": 0.0})
-    assert {differs() for *_, differs in again.known("papers")} == {np.inf}
+def test_a_release_names_methods_and_sets_that_exist():
+    for part in RELEASE:
+        assert set(part["methods"]) <= set(METHODS)
+        assert set(part["sets"]) <= {*problems.SETS, *problems.FULL}
+    assert {name for part in RELEASE for name in part["methods"]} == set(METHODS)
