@@ -2,10 +2,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-BENCH_VENV := .venv-bench
-LOWER_VENV := .venv-lower
 RIVALS_VENV := .venv-rivals
-USER_VENV := .venv-user
 BIN := $(VENV)/bin
 
 # One thread per numerical library: the fits in the tests are too small to share out.
@@ -25,7 +22,8 @@ LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests
 	tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-lower lint format types house trust sbom constraints bench bench-cost bench-rivals bench-again bench-scale bench-serve evidence docs docs-serve docs-pages clean
+.PHONY: help run test test-fast test-lower test-recipes lint format types measure trust sbom constraints bench \
+	bench-costs bench-speed docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,43 +59,50 @@ trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise, 
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py tests/serve/test_openapi.py
 	$(BIN)/python docs/build.py tables
 
-test-lower: $(LOWER_VENV)/.installed ## Run a part of the tests with the oldest dependencies that are allowed
-	$(LOWER_VENV)/bin/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(LOWER_TESTS))
+test-lower: $(VENV)/.installed-dev ## Run a part of the tests with the oldest dependencies that are allowed
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	$(call make_venv,$$folder/venv); \
+	$(BIN)/python tests/trust/lower_bounds.py > $$folder/lower-bounds.txt; \
+	$$folder/venv/bin/python -m pip install --quiet --constraint $$folder/lower-bounds.txt \
+		--editable '.[all]' pytest pytest-xdist httpx hypothesis psutil; \
+	$$folder/venv/bin/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(LOWER_TESTS))
 
-sbom: $(VENV)/.installed-dev $(USER_VENV)/.installed ## Write build/costboost.cdx.json (CycloneDX) and docs/licences.md
+test-recipes: $(RIVALS_VENV)/.installed ## Run the recipes of docs/recipes.md with the libraries they are about
+	$(RIVALS_VENV)/bin/python -m pytest -q -p no:cacheprovider tests/pages/test_examples.py -k test_recipe
+
+sbom: $(VENV)/.installed-dev ## Write build/costboost.cdx.json (CycloneDX) and docs/licences.md
 	@mkdir -p build
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	$(call make_venv,$$folder/venv); \
+	$$folder/venv/bin/python -m pip install --quiet '.[all]'; \
 	$(BIN)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
-		-o build/costboost.cdx.json $(USER_VENV)/bin/python
-	@{ printf '# Licences\n\n<!-- Written by make sbom; do not edit. -->\n\n'; \
+		-o build/costboost.cdx.json $$folder/venv/bin/python; \
+	{ printf '# Licences\n\n<!-- Written by make sbom; do not edit. -->\n\n'; \
 	  printf 'costboost is under BSD-3-Clause. These are the packages that it and its extras need, with\n'; \
 	  printf 'the licences that they declare.\n\n'; \
-	  $(BIN)/pip-licenses --python $(USER_VENV)/bin/python --format=markdown --order=name \
+	  $(BIN)/pip-licenses --python $$folder/venv/bin/python --format=markdown --order=name \
 	    --ignore-packages costboost; } > docs/licences.md
 
-house: $(VENV)/.installed-dev ## Count lines by room, and the types, functions and files of one fit
-	$(BIN)/python tools/house.py $(ARGS)
+measure: $(VENV)/.installed-dev ## Count what a reader meets: tokens and habits, and what one call runs through
+	$(BIN)/python tools/measure.py src/costboost --against tools/last_release/measure.json
+	$(BIN)/python tools/walk.py --against tools/last_release/walk.json
 
-bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
-	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
+bench: bench-costs bench-speed ## Measure all that a release needs, and write the tables; goes on where it was stopped
+	$(BIN)/python docs/build.py tables
 
-bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
-	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost $(ARGS)
+bench-costs: $(VENV)/.installed-dev $(RIVALS_VENV)/.installed ## Compare held-out costs with the rivals (hours)
+	$(RIVALS_VENV)/bin/python -m benchmarks.held_out_cost release $(ARGS)
+	$(BIN)/python -m benchmarks.fair
+	$(BIN)/python benchmarks/hidden_costs.py
 
-bench-rivals: $(RIVALS_VENV)/.installed ## Add AutoGluon, CatBoost, VW, ... to the held-out costs (hours)
-	$(RIVALS_VENV)/bin/python -m benchmarks.held_out_cost --rivals $(ARGS)
-
-bench-again: $(VENV)/.installed-dev $(BENCH_VENV)/.installed ## Compute a sample of the kept rows again, and compare
-	$(BENCH_VENV)/bin/python -m benchmarks.again held_out_cost
-	$(BIN)/python -m benchmarks.again fair papers
-
-bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memory, cluster
+bench-speed: $(VENV)/.installed-dev $(RIVALS_VENV)/.installed ## Measure speed, memory and the service (an idle machine, an hour)
+	$(FREE_THREADS) $(RIVALS_VENV)/bin/python benchmarks/speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
-	$(BIN)/python docs/build.py tables
-
-evidence: $(VENV)/.installed-dev ## Measure all that is older than the code, cheapest first; goes on where it was stopped
-	$(BIN)/python -m benchmarks.evidence $(ARGS)
+	$(FREE_THREADS) $(BIN)/python benchmarks/decisions_speed.py
+	$(FREE_THREADS) $(BIN)/python benchmarks/walk.py
+	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py
 
 docs: $(VENV)/.installed-dev ## Build the documentation into build/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -111,50 +116,33 @@ constraints: $(VENV)/.installed-dev ## Write constraints.txt, the versions that 
 docs-pages: $(VENV)/.installed-dev ## Write the tables of pages anew; ARGS="outputs docs/start.md": what its code prints
 	$(BIN)/python docs/build.py $(or $(ARGS),tables)
 
-bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, beside a bare handler
-	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py
-
 clean: ## Remove environments, caches and builds
-	rm -rf $(VENV) $(BENCH_VENV) $(LOWER_VENV) $(RIVALS_VENV) $(USER_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) $(RIVALS_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests benchmarks papers -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian splits ensurepip off into python3-venv; where it is missing, the system's pip installs pip.
+# pip knows dependency groups since 25.1.
 define make_venv
-@test -x $(1)/bin/python || $(PYTHON) -m venv $(1) 2>/dev/null || \
-	$(PYTHON) -m venv --clear --without-pip $(1)
-@$(1)/bin/python -m pip --version >/dev/null 2>&1 || \
-	$(PYTHON) -m pip --python $(1)/bin/python install --quiet pip
+{ test -x $(1)/bin/python || $(PYTHON) -m venv $(1) 2>/dev/null || \
+	$(PYTHON) -m venv --clear --without-pip $(1); } && \
+{ $(1)/bin/python -m pip --version >/dev/null 2>&1 || \
+	$(PYTHON) -m pip --python $(1)/bin/python install --quiet pip; } && \
+$(1)/bin/python -m pip install --quiet 'pip>=25.1'
 endef
 
 $(VENV)/.installed: pyproject.toml
-	$(call make_venv,$(VENV))
-	$(BIN)/python -m pip install --quiet --editable '.[data,report]'
+	@$(call make_venv,$(VENV))
+	$(BIN)/python -m pip install --quiet --editable '.[cli]'
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml constraints.txt papers/pyproject.toml
-	$(call make_venv,$(VENV))
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]' --editable ./papers
+# Not '.[all]': its XGBoost brings CUDA, which nothing here uses; the group dev has one without.
+$(VENV)/.installed-dev: pyproject.toml papers/pyproject.toml constraints.txt
+	@$(call make_venv,$(VENV))
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev \
+		--editable '.[cli,high,onnx,serve]' --editable ./papers
 	@touch $@ $(VENV)/.installed
 
-$(BENCH_VENV)/.installed: pyproject.toml
-	$(call make_venv,$(BENCH_VENV))
-	$(BENCH_VENV)/bin/python -m pip install --quiet --editable '.[bench]' --editable ./papers
-	@touch $@
-
-$(RIVALS_VENV)/.installed: pyproject.toml
-	$(call make_venv,$(RIVALS_VENV))
-	$(RIVALS_VENV)/bin/python -m pip install --quiet --editable '.[rivals]' --editable ./papers
-	@touch $@
-
-$(USER_VENV)/.installed: pyproject.toml
-	$(call make_venv,$(USER_VENV))
-	$(USER_VENV)/bin/python -m pip install --quiet '.[all]'
-	@touch $@
-
-$(LOWER_VENV)/.installed: pyproject.toml tests/trust/lower_bounds.py
-	$(call make_venv,$(LOWER_VENV))
-	@mkdir -p build
-	$(PYTHON) tests/trust/lower_bounds.py > build/lower-bounds.txt
-	$(LOWER_VENV)/bin/python -m pip install --quiet --constraint build/lower-bounds.txt \
-		--editable '.[all]' pytest pytest-xdist httpx hypothesis psutil
+$(RIVALS_VENV)/.installed: pyproject.toml papers/pyproject.toml
+	@$(call make_venv,$(RIVALS_VENV))
+	$(RIVALS_VENV)/bin/python -m pip install --quiet --group rivals --editable . --editable ./papers
 	@touch $@

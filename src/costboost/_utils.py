@@ -284,7 +284,7 @@ def as_frame(table: Mapping[str, Any] | list[dict[str, Any]], owner: str) -> pd.
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            f'{owner} returns a pandas frame: pip install "costboost[data]".'
+            f'{owner} returns a pandas frame: pip install "costboost[cli]".'
         ) from error
     return pd.DataFrame(table)
 

@@ -109,4 +109,4 @@ def test_demo(monkeypatch, tmp_path):
     monkeypatch.setattr(compare, "_usual", lambda *_: {})
     monkeypatch.setattr(compare, "find_spec", lambda name: None)
     text = run("demo", "--rows", 500, "--report", tmp_path / "none.html").output
-    assert 'pip install "costboost[report]"' in text
+    assert 'pip install "costboost[cli]"' in text

@@ -135,4 +135,4 @@ def test_matplotlib_is_imported_for_drawing_only():
         "except ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "costboost[plots]"' in done.stdout
+    assert 'pip install "costboost[cli]"' in done.stdout

@@ -11,10 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 # What users install; tools of developers need no lower bounds that are true.
-EXTRAS = (
-    "data", "gbm", "files", "onnx", "dask", "plots", "serve", "report",
-    "catboost",
-)  # fmt: skip
+EXTRAS = ("cli", "dask", "high", "onnx", "serve")
 
 # Packages of packages. typer 0.16 and matplotlib 3.9 use names that newer ones deprecate: users are
 # not told, but the tests make every warning an error.

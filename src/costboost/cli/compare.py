@@ -62,7 +62,7 @@ def compare(
     """Compare ways to decide on a file, by cross-validation, in money."""
     # Ways that are not distinguishable from the best of their group share its number.
     if plot is not None:
-        need("matplotlib", "plots", "--plot")
+        need("matplotlib", "cli", "--plot")
     check_output(plot, asked.table, asked.cost_matrix, force=force)
     check_output(checkpoint, asked.table, asked.cost_matrix, force=True)
     out, talk = show.consoles(as_json, quiet)
@@ -145,7 +145,7 @@ def demo(
     title = f"Card fraud (synthetic): {rows:,} payments, {y.mean():.1%} fraud; test half"
     _show(console, found, title, LEGEND)
     if find_spec("plotly") is None:
-        show.say(console, 'No page: it needs plotly (pip install "costboost[report]").')
+        show.say(console, 'No page: it needs plotly (pip install "costboost[cli]").')
         return
     model = costboost.CostBoostClassifier(costs, effort="fast", random_state=seed)
     page = model.fit(X[train], y[train]).report(

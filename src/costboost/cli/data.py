@@ -36,7 +36,7 @@ def example(
     """Write synthetic card payments to try the commands on."""
     from costboost.columns import need, writer
 
-    need("polars", "data", "Writing tables")
+    need("polars", "cli", "Writing tables")
     check_output(output, force=force, table=True)
     with writer(output) as write:
         write(payments(rows, seed, start))

@@ -39,7 +39,7 @@ def report(
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
     from costboost.report import write_report
 
-    need("plotly", "report", "costboost report")
+    need("plotly", "cli", "costboost report")
     check_output(path, asked.model, asked.table, force=force)
     model, facts = load_model(asked.model, "which the report needs")
     source, columns = asked.open(), model.columns_

@@ -256,7 +256,7 @@ def open_source(
     ...     source.in_words(), source.columns()
     ('CSV, delimiter semicolon, UTF-8', ['amount', 'fraud'])
     """
-    need("polars", "data", "Reading tables")
+    need("polars", "cli", "Reading tables")
     name = os.fspath(spec)
     paths = (_spooled(sys.stdin.buffer),) if name == "-" else find_files(name)
     name = "standard input" if name == "-" else name

@@ -203,13 +203,7 @@ def is_part(value: Any) -> bool:
 @contextmanager
 def _skops(where: str) -> Iterator[Any]:
     """The library; what it makes of a bad part is an error of the file."""
-    try:
-        skops = import_module("skops.io")
-    except ImportError as error:
-        raise ModelFileError(
-            f"{where} is an object of scikit-learn, which needs skops in model files. Install it "
-            "with: pip install 'costboost[files]'"
-        ) from error
+    skops = import_module("skops.io")  # not with costboost: it takes a while
     try:
         yield skops
     except ModelFileError:

@@ -3,7 +3,7 @@
 Each class keeps the numbers it was given, ``plot`` draws them, and the class methods compute them
 from fitted estimators, predictions or tables. `CostThresholdDisplay` takes any fitted classifier,
 `CapacityDisplay` one with ``predict_cost``, `ExplanationDisplay` one with ``explain``. Drawing
-needs matplotlib, ``pip install "costboost[plots]"``; importing does not.
+needs matplotlib, ``pip install "costboost[cli]"``; importing does not.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ SMALL = 9.0  # points: labels inside a picture
 def axes(ax: Axes | None, figsize: tuple[float, float] = (6.4, 4.0)) -> Axes:
     """The given axes, or those of a new figure, tidied."""
     if ax is None:
-        need("matplotlib", "plots", "costboost.plots")
+        need("matplotlib", "cli", "costboost.plots")
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(figsize=figsize, layout="constrained")[1]

@@ -148,7 +148,7 @@ def _packed(content: bytes) -> str:
 @cache
 def _plotly() -> str:
     """plotly.js from plotly's Python package, compressed: 2 MB instead of 5."""
-    need("plotly", "report", "costboost.report")
+    need("plotly", "cli", "costboost.report")
     return _packed(import_module("plotly.offline").get_plotlyjs().encode("utf-8"))
 
 
