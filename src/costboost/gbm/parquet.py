@@ -190,7 +190,7 @@ class ParquetSource(StreamedRows):
     ) -> None:
         self.owner = type(model).__name__
         owner = f"{self.owner}.fit_parquet"
-        need("xgboost", "gbm", owner)
+        need("xgboost", "dask", owner)
         _check_supported(model, owner)
         self.files = files = ParquetFiles(paths, owner)
         self.model, self.target, self.costs, self.weight = model, target, costs, sample_weight
