@@ -16,42 +16,31 @@ __all__ = ["Compiled", "compiled", "jit"]
 
 
 def jit(function: Any, **options: Any) -> Any:
-    """The function compiled at its first call; from the disk, if it was compiled before."""
+    """Compile a function at its first call, or read it from numba's cache."""
     from numba import njit  # imported here: most of the library never needs it
 
     try:
         kernel = njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # no folder may be written to, or the function has no source file
-        return njit(nogil=True, **options)(function)
+    except RuntimeError:  # no folder can be written to, or the function has no source file
+        return njit(cache=False, nogil=True, **options)(function)
     if hasattr(kernel, "_cache"):  # not with NUMBA_DISABLE_JIT
-        kernel._cache = _QuietCache(kernel._cache)
+        # A truncated file raises whatever unpickling does, a full disk an OSError: numba compiles
+        # again, and writes a new index where the old one cannot be read.
+        cache = kernel._cache
+        cache.load_overload = _ignoring_errors(cache.load_overload, then=cache.flush)
+        cache.save_overload = _ignoring_errors(cache.save_overload)
     return kernel
 
 
-class _QuietCache:
-    """numba's cache of a kernel; what it cannot read is compiled again."""
-
-    # A truncated file raises whatever unpickling does, a full or read-only disk an OSError.
-
-    def __init__(self, cache: Any) -> None:
-        self.cache = cache
-
-    def load_overload(self, *arguments: Any) -> Any:
-        """Compiled code, or None."""
-        try:
-            return self.cache.load_overload(*arguments)
-        except Exception:
-            with suppress(Exception):
-                self.cache.flush()  # or the index would never be written again
-            return None
-
-    def save_overload(self, *arguments: Any) -> None:
-        """Keep compiled code, if that is possible."""
+def _ignoring_errors(action: Any, then: Any = lambda: None) -> Any:
+    def attempt(*arguments: Any) -> Any:
         with suppress(Exception):
-            self.cache.save_overload(*arguments)
+            return action(*arguments)
+        with suppress(Exception):
+            then()
+        return None
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.cache, name)
+    return attempt
 
 
 class Compiled:
