@@ -81,13 +81,14 @@ def module_of(algorithm: Any) -> str:
 
 def papers() -> dict[str, list[Any]]:
     """The algorithms by the module of their paper, in the order of years."""
-    found: dict[str, list[Any]] = {}
+    by_paper: dict[str, list[Any]] = {}
     for name in costboost.algorithms.__all__:
         algorithm = getattr(costboost, name)
-        found.setdefault(module_of(algorithm), []).append(algorithm)
-    for algorithms in found.values():
+        by_paper.setdefault(module_of(algorithm), []).append(algorithm)
+    for algorithms in by_paper.values():
         algorithms.sort(key=lambda algorithm: inspect.getsourcelines(algorithm)[1])
-    return dict(sorted(found.items(), key=lambda item: (item[0][-4:], item[0])))
+    # A module is named by author and year.
+    return {paper: by_paper[paper] for paper in sorted(by_paper, key=lambda name: name[-4:] + name)}
 
 
 def list_of_papers() -> str:

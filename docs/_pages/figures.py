@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 import costboost
 from algorithms import papers
 from costboost.algorithms.cai2008 import OBJECTIVES
+from costboost.boosting import VoteRule
 from costboost.errors import CollapseWarning
 from costboost.losses import LOSSES, PNorm
 
@@ -69,9 +71,16 @@ def class_loss(name: str) -> Panel:
 def weights(name: str, xlabel: str = "margin  y F") -> Panel:
     """What a row weighs after one round, and after several that say the same."""
     algorithm = getattr(costboost, name)
-    # Rules on pairs start by the costs.
-    rule, init = algorithm._rule, getattr(algorithm, "_default_init", "cost")
-    c = rule.scaled(COSTS) if hasattr(rule, "scaled") else COSTS / COSTS.max()
+    rule = algorithm._rule
+    init = getattr(algorithm, "_default_init", "cost")  # rules on pairs start by the costs
+    c = COSTS / COSTS.max()
+    if isinstance(rule, VoteRule):
+        # The parameter of the class decides what costs are divided by, as in its fit.
+        scale = getattr(algorithm, "cost_scale", rule.cost_scale)
+        c = replace(rule, cost_scale=scale).scaled(COSTS)
+    start = np.ones(2)
+    if init == "cost":
+        start = COSTS
 
     def after(rounds: int) -> Any:
         # (n, 2): each round has the same vote, and all of them together make the margin.
@@ -81,11 +90,12 @@ def weights(name: str, xlabel: str = "margin  y F") -> Panel:
             factor = rule.factor(c, wrong, abs(margin) / rounds) ** rounds
             if getattr(rule, "before", None) is not None:
                 factor = factor * rule.before(c, ROUNDS) ** rounds
-            columns.append((COSTS if init == "cost" else 1.0) * factor)
+            columns.append(start * factor)
         return np.array(columns)
 
     def draw(ax: Axes) -> None:
-        once, often = after(1), after(ROUNDS)
+        once = after(1)
+        often = after(ROUNDS)
         for i, (colour, row) in enumerate(zip((BLUE, ORANGE), ROWS, strict=True)):
             ax.plot(MARGIN, once[:, i], color=colour, label=row, linewidth=WIDTHS[colour])
         if not np.allclose(once, often):
@@ -102,7 +112,9 @@ def objective(name: str) -> Panel:
     """A member of Cai's family, after one round."""
     parts = OBJECTIVES[name]
     a, b = np.broadcast_arrays(*parts.coefficients(SIGNS, COSTS))
-    start = COSTS if parts.init == "cost" else np.ones(2)
+    start = np.ones(2)
+    if parts.init == "cost":
+        start = COSTS
 
     def draw(ax: Axes) -> None:
         for i, (colour, row) in enumerate(zip((BLUE, ORANGE), ROWS, strict=True)):
@@ -204,13 +216,17 @@ def draw_losses(paper: str) -> None:
         tidy(ax)
         ax.set_title(title, fontsize=11)
         lines |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    handles = list(lines.values()), list(lines)
     if len(panels) < grid.size:
         grid.flat[-1].axis("off")
-        grid.flat[-1].legend(*handles, loc="center", frameon=False)
+        grid.flat[-1].legend(lines.values(), lines.keys(), loc="center", frameon=False)
     else:
         figure.legend(
-            *handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=9
+            lines.values(),
+            lines.keys(),
+            loc="outside lower center",
+            ncols=columns,
+            frameon=False,
+            fontsize=9,
         )
     save_figure(figure, PICTURES / f"{paper}-loss.png")
 
@@ -237,9 +253,7 @@ def draw_boundaries(paper: str, algorithms: list[Any]) -> None:
 def _settings(algorithm: Any) -> dict[str, Any]:
     """Fifty rounds and small trees where the algorithm has them: the same for all."""
     parameters = inspect.signature(algorithm).parameters
-    wanted = {"n_estimators": 50, "random_state": 0}
-    if "learning_rate" in parameters:
-        wanted["learning_rate"] = (
-            0.1 if "Logit" in algorithm.__name__ or "BL" in algorithm.__name__ else 1.0
-        )
+    wanted = {"n_estimators": 50, "random_state": 0, "learning_rate": 1.0}
+    if "Logit" in algorithm.__name__ or "BL" in algorithm.__name__:
+        wanted["learning_rate"] = 0.1
     return {name: value for name, value in wanted.items() if name in parameters}

@@ -58,12 +58,12 @@ def at_a_glance() -> str:
     for paper in dict.fromkeys(_CLAIM.findall(text)):
         row = rf"^\| \[{paper}\]\([^)]*\) \| .*? \| (.*?) \| \*\*(.*?)\*\* \| (.*?) \| .*\|$"
         claim, verdict, parts = next(
-            found for found in re.findall(row, text, re.MULTILINE) if MAIN[paper] in found[0]
+            cells for cells in re.findall(row, text, re.MULTILINE) if MAIN[paper] in cells[0]
         )
         counts = verdicts(paper)
-        told = ", ".join(_counted(counts[word], word) for word in WORDS if counts[word])
+        in_all = ", ".join(_counted(counts[word], word) for word in WORDS if counts[word])
         source = NAMES.get(paper) or papers()[paper][0]._recipe.source
-        lines.append([f"[{source}](papers/{paper}.md)", claim, f"**{verdict}**", parts, told])
+        lines.append([f"[{source}](papers/{paper}.md)", claim, f"**{verdict}**", parts, in_all])
     headings = ["paper", "main claim", "here", "its parts", "of all claims"]
     return markdown(headings, lines)
 

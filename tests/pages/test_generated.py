@@ -154,6 +154,17 @@ def test_weights_that_follow_from_a_loss_have_one_line_per_row(name, lines):
     plt.close(figure)
 
 
+def test_weights_are_drawn_on_the_scale_of_the_class():
+    """CSB0 divides costs by the smallest: a wrong costly row gains weight, a cheap one keeps it."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    figure, ax = plt.subplots()
+    figures.weights("CSB0Classifier")(ax)
+    costly, cheap = (line.get_ydata() for line in ax.lines[:2])
+    assert (costly[0], costly[-1]) == (25.0, 5.0)
+    assert (cheap[0], cheap[-1]) == (1.0, 1.0)
+    plt.close(figure)
+
+
 def test_every_class_has_its_place_on_the_page_of_its_paper():
     by_paper = algorithms.papers()
     names = {path.stem for path in (DOCS / "algorithms").glob("*.md")}
