@@ -21,7 +21,6 @@ from sklearn.utils import Bunch
 
 import costboost as cb
 from costboost import comparison, metrics
-from costboost.columns import TableError
 from costboost.comparison import rank
 from costboost.costs import Costs
 from data import blobs, row_costs, rows
@@ -181,33 +180,6 @@ def test_expressions_and_weights():
         assert row["mean_cost"] == pytest.approx(missed[test].sum() / weights[test].sum())
     with pytest.raises(ValueError, match="computed from columns"):
         compare(FAST, (X, y), costs=form, costs_known=False)
-
-
-def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkeypatch):
-    data, path = {"one": rows(n=90), "two": rows(n=90, seed=1)}, tmp_path / "kept.jsonl"
-    options = {"costs": COSTS, "splits": 2, "results": path}
-    whole = compare(FAST, data, **options).scores()
-    lines, calls, real = path.read_bytes(), [], comparison.decide
-    monkeypatch.setattr(comparison, "decide", lambda *a: (calls.append(a), real(*a))[1])
-    for part, todo in ((b"", 8), (lines[:3], 8), (lines[:-40], 1)):  # also cut within a line
-        path.write_bytes(part)
-        calls.clear()
-        pd.testing.assert_frame_equal(compare(FAST, data, **options).scores(), whole)
-        assert len(calls) == todo
-    compare({**FAST, "more": GaussianNB(var_smoothing=1e-3)}, data, **options)
-    assert len(calls) == 1 + 4
-    other = {**FAST, "naive": GaussianNB(var_smoothing=1)}
-    X, y = rows(n=90, seed=1)
-    X[-1, -1] += 1
-    for changed, what in (
-        ({"data": {**data, "two": (X, y)}}, "rows"),
-        ({"costs": {"fn": 6, "fp": 1}}, "costs"),
-        ({"random_state": 1}, "seed, split"),
-        ({"splits": StratifiedKFold(2, shuffle=True, random_state=7)}, "split"),
-        ({"estimators": other}, "method"),
-    ):
-        with pytest.raises(TableError, match=f"of another question: {what} differ"):
-            compare(**{"estimators": FAST, "data": data, **options, **changed})
 
 
 def test_a_method_that_fails_is_named_and_has_no_rank():

@@ -1,7 +1,4 @@
-"""Runs of tasks and their pages: rows on disk, torn and failed runs, the commit of the source.
-
-That a killed run goes on is shown by tests/trust/kills.py.
-"""
+"""Runs of tasks and their pages: rows on disk, torn and failed runs, the commit of the source."""
 
 from __future__ import annotations
 

@@ -15,14 +15,12 @@ Five classifiers of scikit-learn beside ours, on a file of your own::
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,12 +34,10 @@ from costboost._utils import (
     as_frame,
     check_weights,
     checked_labels,
-    fingerprint,
     invalid,
     progress_bar,
 )
-from costboost._utils import versions as installed
-from costboost.columns import Columns, TableError
+from costboost.columns import Columns
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import expressions_in, is_frame
@@ -59,7 +55,6 @@ TIE = 0.001
 """Scores closer than this are called equal."""
 LEVEL = 0.05
 Key = tuple[str, str, str]  # data, split, method
-_PACKAGES = ("costboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "catboost")
 
 
 class Fold(NamedTuple):
@@ -148,7 +143,6 @@ def compare(
     columns: Mapping[str, str] | Columns | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
-    results: str | os.PathLike[str] | None = None,
     progress: bool = True,
 ) -> Comparison:
     """Compare classifiers by what their decisions cost on rows they have not seen.
@@ -190,9 +184,6 @@ def compare(
         Processes of joblib.
     random_state : int, default=0
         Seed of the folds and of the classifiers.
-    results : path, optional
-        File that keeps what is finished: the same call goes on where a killed one stopped, and a
-        call with more methods or data adds to it.
     progress : bool, default=True
         Whether to show a bar, in a terminal.
 
@@ -227,26 +218,23 @@ def compare(
         X, y, own = _opened(one, target, costs)
         tables[name] = table = Table(name, X, y, own, sample_weight, columns, costs_known)
         table.pairs = dict(_pairs(table, splits, groups, random_state))
-    kept = Kept(results, "compare")
     failures: dict[str, str] = {}
     tasks: dict[Key, tuple[Any, ...]] = {
         (name, split, method): (table, split, methods[method], random_state)
         for name, table in tables.items()
         for split, method in product(table.pairs, methods)
     }
-    found = {key: kept.get(key, _about(*task)) for key, task in tasks.items()}
-    left = [key for key, row in found.items() if row is None]
+    rows: dict[Key, dict[str, Any]] = {}
     run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     with progress_bar(progress) as bar:
-        line = bar.add_task("compare", total=len(left))
-        for key, row in run(delayed(_measured)(key, *tasks[key]) for key in left):
+        line = bar.add_task("compare", total=len(tasks))
+        for key, row in run(delayed(_measured)(key, *task) for key, task in tasks.items()):
             bar.update(line, advance=1, description=f"{key[2]}, {key[0]}")
             if "error" in row:
                 failures.setdefault(key[2], row["error"])
             else:
-                found[key] = row
-                kept.put(key, _about(*tasks[key]), row)
-    done = {key: row for key, row in found.items() if row is not None}
+                rows[key] = row
+    done = {key: rows[key] for key in tasks if key in rows}
     return Comparison(tables, list(methods), done, failures, dict(metrics or {}))
 
 
@@ -294,13 +282,6 @@ class Table:
     def numbers(self) -> Any:
         """The features as numbers, categories as codes."""
         return self.X if self.columns is None else self.columns.encode(self.X, self.name)
-
-    @cached_property
-    def prints(self) -> dict[str, str]:
-        """Hashes of the rows and of what decisions cost on them."""
-        weights = () if self.weights is None else self.weights
-        found = {"rows": (self.X, self.y), "costs": (self.known.prices, weights)}
-        return {topic: fingerprint(*arrays)[:16] for topic, arrays in found.items()}
 
     def fold(self, train: Ints, test: Ints, seed: int) -> Fold:
         known, weights = self.known.take(train), self.weights
@@ -394,14 +375,6 @@ def _measured(
     return key, {"decided": codes.tolist(), "n_train": len(train), "n_test": len(test), **facts}
 
 
-def _about(table: Table, split: str, method: Any, seed: int) -> dict[str, Any]:
-    """What a finished row depends on."""
-    name = repr(method) if hasattr(method, "fit") else getattr(method, "__name__", "function")
-    rows = fingerprint(*table.pairs[split])[:16]
-    known = {"split": rows, "method": name, "seed": seed}
-    return {**table.prints, **known, "versions": installed(*_PACKAGES)}
-
-
 def decide(
     method: Any, table: Table, train: Ints, test: Ints, seed: int
 ) -> tuple[Ints, dict[str, Any]]:
@@ -487,60 +460,6 @@ def processor_seconds() -> float:
     """Processor time of this process and of the child processes that have ended."""
     spent = os.times()
     return time.process_time() + spent.children_user + spent.children_system
-
-
-# -- going on where a call was stopped ----------------------------------------------------------
-
-
-class Kept:
-    """Finished work in a file of JSON lines, so that a killed call goes on."""
-
-    def __init__(self, path: Any, kind: str) -> None:
-        self.path, self.kind, self.found = None if path is None else Path(path), kind, {}
-        if self.path is None:
-            return
-        content = self.path.read_bytes() if self.path.exists() else b""
-        start = f'{{"costboost {kind}": 1}}\n'.encode()
-        try:
-            if not (content.startswith(start) or start.startswith(content)):
-                raise ValueError("another kind of file")
-            content = content[: content.rfind(b"\n") + 1]  # without a line that a kill cut in half
-            lines = [json.loads(line) for line in content.splitlines()[1:]]
-            self.found = {json.dumps(key): (about, value) for key, about, value in lines}
-        except (ValueError, TypeError) as error:
-            raise TableError(
-                f"{path} is not a file of costboost {kind}. Delete it, or name another file."
-            ) from error
-        self._write("r+b" if content else "wb", content or start)
-
-    def get(self, key: Any, about: Mapping[str, Any]) -> Any:
-        """What is finished under a key; refused if it was about another question."""
-        before, value = self.found.get(json.dumps(key), (about, None))
-        changed = sorted(topic for topic in about if before.get(topic) != about[topic])
-        if changed:
-            raise TableError(
-                f"{self.path} holds results of another question: {', '.join(changed)} differ "
-                f"({key}). Delete the file to start anew, or name another one."
-            )
-        return value
-
-    def put(self, key: Any, about: Mapping[str, Any], value: Any) -> None:
-        """Add what is finished, and see it to the disk."""
-        if self.path is not None:
-            self._write("ab", (json.dumps([key, about, value]) + "\n").encode())
-
-    def _write(self, mode: str, content: bytes) -> None:
-        assert self.path is not None
-        try:
-            with self.path.open(mode) as file:
-                file.write(content)
-                file.flush()
-                file.truncate()
-                os.fsync(file.fileno())
-        except OSError as error:
-            words = f"The results of costboost {self.kind} cannot be written: {error.strerror}"
-            remedy = "What was finished is in the file. Free the disk, or name another file"
-            raise OSError(error.errno, f"{words}. {remedy}", str(self.path)) from error
 
 
 # -- the result ---------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import train_test_split
 
-from cli.conftest import COSTS, as_json, fails, run, words
-from costboost import comparison
+from cli.conftest import COSTS, as_json, run, words
 from costboost.cli import compare
 from costboost.cli.problem import folds
 from costboost.columns import TableError
@@ -50,37 +49,6 @@ def test_folds_go_forward_in_time_and_keep_groups_together():
     rows.groups, rows.y = None, np.array([1, 1, *[0] * 28])
     with pytest.raises(TableError, match="rarest class has 2 rows, too few for 3 folds"):
         folds(rows, 3, 0)
-
-
-def test_a_killed_comparison_goes_on(world, tmp_path, monkeypatch):
-    path = tmp_path / "c"
-    few = ("--folds", 2, "--algorithm", "AdaC2", "--only-ours", "--set", "n_estimators=3")
-    arguments = ("compare", world.train, *COSTS, *few, "--json")
-    whole = run(*arguments).stdout
-    check, calls = comparison.positions, []
-
-    def counted(*given):
-        calls.append(given)
-        if len(calls) == 2:
-            raise MemoryError("killed")
-        return check(*given)
-
-    monkeypatch.setattr(comparison, "positions", counted)
-    run(*arguments, "--checkpoint", path, code=2)
-    monkeypatch.undo()
-    said = fails(*arguments, "--seed", 1, "--checkpoint", path)
-    assert "of another question: method, seed, split differ" in said
-    assert len(path.read_bytes().splitlines()) == 2  # the kind of file, and a fold
-    assert run(*arguments, "--checkpoint", path).stdout == whole
-    assert not path.exists()
-
-
-def test_a_file_of_another_kind_stays(world, tmp_path):
-    path = tmp_path / "mine"
-    path.write_text('{"not": "yours"}')
-    said = fails("compare", world.train, *COSTS, "--checkpoint", path)
-    assert "is not a file of costboost compare" in said
-    assert path.read_text() == '{"not": "yours"}'
 
 
 def test_a_warning_is_a_line_of_the_command(world):

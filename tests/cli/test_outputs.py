@@ -36,7 +36,7 @@ def test_an_output_is_no_input(world, rows):
         ("fit", str(folder / "row*.csv"), *FIT, "-o", out),
         ("report", world.model, rows, "-o", out),
         ("report", world.model, rows, "-o", world.model, "--force"),
-        ("compare", rows, *FIT, "--checkpoint", out),
+        ("compare", rows, *FIT, "--plot", out),
     ):
         assert "is read as well" in fails(*command)
     assert rows.read_bytes() == before

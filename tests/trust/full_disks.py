@@ -14,11 +14,14 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
+import pandas as pd
+
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
-from trust.kills import COSTS, DATA, command, scene
+from costboost.datasets import make_fraud
 from trust.part import main
 
+DATA = make_fraud(1500, random_state=0)
 PRICES = per_row(fn=DATA.amount, fp=5)
 
 
@@ -68,7 +71,8 @@ def full_while_saving(disk, left):
 def full_while_spilling(disk, left):
     """The temporary folder of fit_parquet is full: an error, not the end of the process."""
     with tempfile.TemporaryDirectory() as name:
-        scene(Path(name))
+        frame = pd.DataFrame(DATA.X).add_prefix("x").assign(amount=DATA.amount, fraud=DATA.y)
+        frame.to_parquet(Path(name) / "rows.parquet")
         fill(disk, left)
         before, tempfile.tempdir = tempfile.tempdir, str(disk)
         try:
@@ -85,33 +89,9 @@ def full_while_spilling(disk, left):
     return None if left_over == ["filler"] else f"stray files: {left_over}"
 
 
-def full_while_commanding(disk, left):
-    """`compare` on a full disk: exit code 2 with words, and it goes on later."""
-    with tempfile.TemporaryDirectory() as name:
-        scene(Path(name))
-        fill(disk, left)
-        arguments = (
-            "compare", Path(name) / "rows.csv", *COSTS, "--folds", 2, "--algorithm", "AdaC2",
-            "--only-ours", "--set", "n_estimators=3", "--json",
-        )  # fmt: skip
-        right = command(*arguments)
-        try:
-            command(*arguments, "--checkpoint", disk / "checkpoint")
-            return "compare on a full disk did not fail"
-        except RuntimeError as error:
-            words = " ".join(str(error).split())
-            if "cannot be written" not in words or "Traceback" in words:
-                return f"an unclear error: {words}"
-        (disk / "filler").unlink()
-        if command(*arguments, "--checkpoint", disk / "checkpoint") != right:
-            return "another result"
-    return None if not list(disk.iterdir()) else "stray files at the end"
-
-
 ON_DISK = (
     full_while_saving,
     full_while_spilling,
-    full_while_commanding,
 )
 
 

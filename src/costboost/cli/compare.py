@@ -48,12 +48,6 @@ def compare(
     n_folds: int = option(
         5, "Folds of the cross-validation.", "--folds", min=2, panel=options.TEST
     ),
-    checkpoint: Path | None = option(
-        None,
-        "Keeps what is finished; if the command is killed, the same command goes on where "
-        "it stopped. The file is deleted at the end.",
-        metavar="FILE",
-    ),
     plot: Path | None = options.PLOT,
     force: bool = options.FORCE,
     as_json: bool = options.AS_JSON,
@@ -64,7 +58,6 @@ def compare(
     if plot is not None:
         need("matplotlib", "cli", "--plot")
     check_output(plot, asked.table, asked.cost_matrix, force=force)
-    check_output(checkpoint, asked.table, asked.cost_matrix, force=True)
     out, talk = show.consoles(as_json, quiet)
     problem = read_problem(asked)
     show.note(talk, *problem.notes)
@@ -84,7 +77,7 @@ def compare(
         found = costboost.compare(
             contenders, (problem.X.drop(problem.columns.target), problem.y),
             costs=problem.settings["cost_matrix"], columns=problem.columns,
-            sample_weight=problem.weights, splits=pairs, random_state=seed, results=checkpoint,
+            sample_weight=problem.weights, splits=pairs, random_state=seed,
             progress=not talk.quiet,
         )  # fmt: skip
     show.warn(talk, *remarks)
@@ -112,8 +105,6 @@ def compare(
         picture: Any = found.plot("cost").figure
         picture.savefig(plot)
         show.wrote(talk, plot)
-    if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)
 
 
 @command
