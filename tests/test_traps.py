@@ -400,8 +400,6 @@ MISMATCHED = {
     r"'codes' .*got \['a'\]": lambda: snapshot(P, C, codes=np.full(9, "a")),
     r"'prices' .*\(9, 3\).*\(8, 3\)": lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
     r"'limit' .*\(0, 1\)": lambda: decisions.rows_needed(5, 0.1),
-    "'differences' .* 1 that are": lambda: metrics.corrected_t_test([1.0, np.nan, 2.0], 0.3),
-    r"'p_values' .*\(1, 2\)": lambda: metrics.holm([[0.1, 0.2]]),
     "'X' parameter of total_cost must have": lambda: total_cost(pd.Series(Y), Y, **PRICED),
     "'groups' .* must have the index": lambda: metrics.cost_by(OTHER["amount"], pd.Series(Y), Y),
     r"\(2, 3\).*got \(3, 2\)": lambda: Costs([0, 1], C.T, list("abc")),

@@ -16,8 +16,8 @@ from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 from PIL import Image
 
-from costboost.metrics import critical_difference
-from costboost.plots import comparison
+from costboost_papers import plots
+from costboost_papers.statistics import critical_difference
 
 BLUE, RED, INK, MUTED, GRID = "#0072B2", "#D55E00", "#333333", "#767676", "#E8E8E8"
 FARTHEST = 0.5  # of a difference of scores that is drawn in full
@@ -28,7 +28,7 @@ def draw_ranks(table: pd.DataFrame, path: Path) -> None:
     ranks = set_ranks(table)
     n_sets = table.index.str.split(", ").str[0].nunique()
     gap = critical_difference(len(ranks), n_sets)
-    ax = comparison.ranks(ranks.sort_values(kind="stable"), gap, n_sets, float("nan"))
+    ax = plots.draw_ranks(ranks.sort_values(kind="stable"), gap, n_sets, float("nan"))
     ax.set_xlabel(
         f"mean rank over {n_sets} data sets, 1 = best\n"
         f"bars: critical difference {gap:.2f} (α = 0.05)"

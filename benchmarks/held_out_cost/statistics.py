@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from costboost import comparison
-from costboost.comparison import LEVEL, TIE
-from costboost.metrics import wilcoxon_test
+from costboost.comparison import TIE
+from costboost.metrics.statistics import corrected_t_interval
+from costboost_papers.statistics import corrected_t_test, holm, wilcoxon_test
+
+LEVEL = 0.05
 
 
 def score_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -79,10 +81,26 @@ class Duel:
 
 def duel(rows: pd.DataFrame, ours: str, theirs: str) -> Duel | None:
     """Compare two methods on the splits that both finished; None if there are none."""
-    frame = comparison.duel(rows.assign(data=rows["problem"]), ours, theirs)
-    if frame.empty:
+    pair = rows[rows["method"].isin((ours, theirs))]
+    wide = pair.pivot_table(index=["problem", "split"], columns="method", values="score")
+    wide = wide.reindex(columns=[ours, theirs])
+    gaps = (wide[ours] - wide[theirs]).dropna()
+    if gaps.empty:
         return None
-    frame.index.name = "problem"
-    frame.insert(0, "data", frame.index.str.split(", ").str[0])
+    lines = []
+    for problem, values in gaps.groupby(level="problem", sort=False):
+        sizes = rows[rows["problem"] == problem]
+        ratio = float(sizes["n_test"].sum() / sizes["n_train"].sum())
+        lines.append(
+            {
+                "problem": problem,
+                "data": problem.split(", ")[0],
+                "difference": values.mean(),
+                "error": corrected_t_interval(values.to_numpy(), ratio) if len(values) > 1 else 0.0,
+                "p": corrected_t_test(values, ratio),
+            }
+        )
+    frame = pd.DataFrame(lines).set_index("problem")
+    frame = frame.assign(p_holm=holm(frame["p"]))
     by_set = frame.groupby("data")["difference"].mean()
     return Duel(frame, wilcoxon_test(by_set), wilcoxon_test(frame["difference"]))

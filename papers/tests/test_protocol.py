@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from costboost_papers import registry
 from costboost_papers.item import PRINTED_COLUMNS
-from costboost_papers.protocol import capped, encode, fold, holdout
+from costboost_papers.protocol import capped, encode, fold, g_mean, holdout
 
 
 def test_folds_partition_and_repeat_differently():
@@ -53,3 +54,11 @@ def test_every_item_has_a_plan():
         assert list(printed.columns) == PRINTED_COLUMNS and printed["value"].notna().all()
     task = registry.find("cai2008", "table3").tasks("full")[0]  # renamed: it keeps its seeds
     assert task.seed == replace(task, paper="cai").seed != replace(task, paper="cao2013").seed
+
+
+def test_g_mean():
+    truth = np.array([0, 0, 0, 1, 1])
+    decided = np.array([0, 1, 1, 0, 1])  # two false alarms, one miss
+    assert g_mean(truth, decided) == pytest.approx(np.sqrt(1 / 3 * 1 / 2))
+    assert g_mean([0, 0], [0, 1]) == 0.5  # over the classes that are there
+    assert g_mean([0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]) == pytest.approx(0.25 ** (1 / 3))

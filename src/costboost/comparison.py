@@ -42,7 +42,8 @@ from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import expressions_in, is_frame
 from costboost.costs.labels import positions
-from costboost.metrics import Verdict, statistics
+from costboost.metrics import Verdict
+from costboost.metrics.statistics import corrected_t_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,6 @@ __all__ = ["Comparison", "Fold", "compare"]
 OWNER = "costboost.compare"
 TIE = 0.001
 """Scores closer than this are called equal."""
-LEVEL = 0.05
 Key = tuple[str, str, str]  # data, split, method
 
 
@@ -190,7 +190,7 @@ def compare(
     Returns
     -------
     Comparison
-        A row per data set, split and method, with tables, tests and pictures.
+        A row per data set, split and method, with tables, intervals and pictures.
 
     Examples
     --------
@@ -575,39 +575,10 @@ class Comparison:
     def _repr_html_(self) -> str:
         return str(self.table().round(4).to_html())
 
-    # -- tests ----------------------------------------------------------------------------------
-
-    def friedman(self) -> float:
-        """Friedman's p: whether any of the methods differ over the data sets (or splits).
-
-        Returns
-        -------
-        float
-            The p-value; of two methods, that of Wilcoxon's test.
-        """
-        table = self.scores().dropna(axis=1).to_numpy()
-        if table.shape[1] < 3:
-            return statistics.wilcoxon_test(table[:, 0] - table[:, -1])
-        return statistics.friedman_test(table)
-
-    def critical_difference(self, alpha: float = LEVEL) -> float:
-        """Least difference of mean ranks that Nemenyi's test calls significant.
-
-        Parameters
-        ----------
-        alpha : float, default=0.05
-            Chance of a false alarm among all pairs.
-
-        Returns
-        -------
-        float
-            The critical difference.
-        """
-        table = self.scores().dropna(axis=1)
-        return statistics.critical_difference(table.shape[1], len(table), alpha)
+    # -- differences ----------------------------------------------------------------------------
 
     def duel(self, ours: str, theirs: str) -> pd.DataFrame:
-        """One method against another on each data set, over the splits that both finished.
+        """Compare one method with another on each data set, over the splits that both finished.
 
         Parameters
         ----------
@@ -617,14 +588,26 @@ class Comparison:
         Returns
         -------
         pandas.DataFrame
-            By data set: the mean ``difference`` of the scores, the half-width ``error`` of its
-            95 % interval and ``p``, by Nadeau and Bengio's corrected t-test over the splits, and
-            ``p_holm``, corrected for the number of data sets.
+            By data set: the mean ``difference`` of the scores over the splits, and the half-width
+            ``error`` of its 95 % interval, which is corrected for the training rows that splits
+            share; NaN of a single split.
         """
-        return duel(self.to_frame(), ours, theirs)
+        rows = self.to_frame()
+        pair = rows[rows["method"].isin((ours, theirs))]
+        wide = pair.pivot_table(index=["data", "split"], columns="method", values="score")
+        wide = wide.reindex(columns=[ours, theirs])
+        gaps = (wide[ours] - wide[theirs]).dropna()
+        lines = []
+        for data, values in gaps.groupby(level="data", sort=False):
+            sizes = rows[rows["data"] == data]
+            ratio = float(sizes["n_test"].sum() / sizes["n_train"].sum())
+            error = corrected_t_interval(values.to_numpy(), ratio)
+            lines.append({"data": data, "difference": values.mean(), "error": error})
+        frame = as_frame(lines, OWNER).reindex(columns=["data", "difference", "error"])
+        return frame.set_index("data")
 
     def against(self, ours: str | None = None) -> pd.DataFrame:
-        """One method against each of the others.
+        """Compare one method with each of the others.
 
         Parameters
         ----------
@@ -634,27 +617,31 @@ class Comparison:
         Returns
         -------
         pandas.DataFrame
-            By method: data sets won, tied (scores within 0.001) and lost, the mean
-            ``difference`` of the scores; ``better`` and ``worse`` count data sets with p < 0.05 by
-            the corrected t-test after Holm's correction; ``p`` is Wilcoxon's over the data sets (of
-            a single one: that of the t-test), ``p_holm`` is corrected for the number of methods.
+            By method: data sets won, tied (scores within 0.001) and lost, and the mean
+            ``difference`` of the scores; ``better`` and ``worse`` count the data sets whose 95 %
+            interval (`duel`) lies above and below 0. Of a single data set also the half-width of
+            that interval, ``error``.
         """
         ours = self.best if ours is None else ours
-        lines: dict[str, dict[str, Any]] = {}
+        lines: dict[str, dict[str, float]] = {}
         for name in self.methods:
             found = self.duel(ours, name)
             if name == ours or found.empty:
                 continue
-            gap, sure = found["difference"], found["p_holm"] < LEVEL
-            p = statistics.wilcoxon_test(gap) if len(self._tables) > 1 else found["p"].iloc[0]
+            gap, error = found["difference"], found["error"]
             lines[name] = {
-                "won": (gap > TIE).sum(), "tied": (gap.abs() <= TIE).sum(),
-                "lost": (gap < -TIE).sum(), "difference": gap.mean(),
-                "better": (sure & (gap > 0)).sum(), "worse": (sure & (gap < 0)).sum(), "p": p,
-            }  # fmt: skip
+                "won": (gap > TIE).sum(),
+                "tied": (gap.abs() <= TIE).sum(),
+                "lost": (gap < -TIE).sum(),
+                "difference": gap.mean(),
+                "better": (gap > error).sum(),
+                "worse": (gap < -error).sum(),
+            }
+            if len(self._tables) == 1:
+                lines[name]["error"] = error.iloc[0]
         frame = as_frame(list(lines.values()), OWNER)
         frame.index = list(lines)
-        return frame.assign(p_holm=statistics.holm(frame["p"])) if lines else frame
+        return frame
 
     def standings(self) -> list[Standing]:
         """Total costs on one data set, compared row by row.
@@ -707,8 +694,7 @@ class Comparison:
         Parameters
         ----------
         kind : {"ranks", "cost"}, default="ranks"
-            Mean ranks with Nemenyi's critical difference; or total cost on one data set with
-            intervals.
+            Mean ranks; or total cost on one data set with intervals.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 
@@ -720,28 +706,10 @@ class Comparison:
         from costboost.plots import comparison as draw
 
         if kind == "ranks":
-            gap = self.critical_difference()
-            return draw.ranks(self.ranks(), gap, len(self.scores()), self.friedman(), ax)
+            return draw.ranks(self.ranks(), len(self.scores()), ax)
         if kind == "cost":
             return draw.standings(self.standings(), ax)
         raise invalid("kind", "plot", f"must be ranks or cost; got {kind!r}.")
-
-
-def duel(rows: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:
-    """`Comparison.duel` from rows with data, split, method, score, n_train and n_test."""
-    pair = rows[rows["method"].isin((ours, theirs))]
-    wide = pair.pivot_table(index=["data", "split"], columns="method", values="score")
-    if not {ours, theirs} <= set(wide):
-        wide = wide.reindex(columns=[ours, theirs])
-    lines = []
-    for data, gaps in (wide[ours] - wide[theirs]).dropna().groupby(level="data", sort=False):
-        sizes, values = rows[rows["data"] == data], gaps.to_numpy()
-        ratio = float(sizes["n_test"].sum() / sizes["n_train"].sum())
-        error = statistics.corrected_t_interval(values, ratio)
-        p = statistics.corrected_t_test(values, ratio)
-        lines.append({"data": data, "difference": values.mean(), "error": error, "p": p})
-    frame = as_frame(lines, OWNER).reindex(columns=["data", "difference", "error", "p"])
-    return frame.set_index("data").assign(p_holm=statistics.holm(frame["p"]))
 
 
 class Standing(NamedTuple):

@@ -26,7 +26,6 @@ from costboost.metrics import (
     total_cost,
 )
 from costboost.metrics import make_cost_scorer as scorer_of
-from costboost_papers.protocol import g_mean
 
 SUMS = [total_cost, mean_cost, avoidable_cost_score]
 SHORT = {"fn": 5, "fp": 1}
@@ -172,12 +171,6 @@ def test_errors_of_thresholds():
     ):
         with pytest.raises(ValueError, match=message):
             cost_by_threshold(y, score, positive=positive)
-
-
-def test_counts_of_the_papers():
-    assert g_mean(Y, D) == pytest.approx(np.sqrt(1 / 3 * 1 / 2))
-    assert g_mean([0, 0], [0, 1]) == 0.5  # over the classes that are there
-    assert g_mean([0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]) == pytest.approx(0.25 ** (1 / 3))
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ once this package is imported.
 """
 
 from costboost.learners import register
-from costboost_papers.c45 import C45
+from costboost_papers.c45 import C45, C45Classifier, JointC45
+
+__all__ = ["C45", "C45Classifier", "JointC45"]
 
 register("c45", C45)

@@ -18,8 +18,7 @@ from costboost._typing import Floats, Ints
 from costboost.algorithms import MCBoostClassifier
 from costboost.costs import Costs, from_taxonomy
 from costboost.losses import GLL, Ls
-from costboost.metrics import critical_difference, friedman_test, mean_cost, mean_ranks
-from costboost.plots.comparison import ranks
+from costboost.metrics import mean_cost
 from costboost_papers import grading
 from costboost_papers.costs import random_symmetric
 from costboost_papers.datasets import Dataset, load
@@ -34,7 +33,9 @@ from costboost_papers.item import (
     mean_and_error,
     wide,
 )
+from costboost_papers.plots import draw_ranks
 from costboost_papers.protocol import capped, encode, holdout, quiet
+from costboost_papers.statistics import critical_difference, friedman_test, mean_ranks
 from costboost_papers.svm import SVMS, tuned_machine
 
 # --- methods -------------------------------------------------------------------------------------
@@ -349,7 +350,7 @@ class Table2(LossStudy):
         means = pd.Series(mean_ranks(risks), index=risks.columns).sort_values(kind="stable")
         n, p = len(risks), friedman_test(risks)
         gap = critical_difference(len(means), n)
-        ax = ranks(means, gap, n, p)
+        ax = draw_ranks(means, gap, n, p)
         ax.set_xlabel(
             f"mean rank over {n} data sets, 1 = best\n"
             f"bars: critical difference {gap:.2f} (α = 0.05); Friedman p = {p:.2g}"

@@ -34,7 +34,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta, t
 
-from costboost.metrics import critical_difference, friedman_test, mean_ranks
+from costboost_papers.statistics import critical_difference, friedman_test, mean_ranks
 
 Verdict = Literal["holds", "holds in part", "does not hold", "cannot be told"]
 Outcome = Literal["for", "against", "cannot be told"]

@@ -20,8 +20,8 @@ from typing import Any, Literal
 import pandas as pd
 from matplotlib.figure import Figure
 
-from costboost.metrics import corrected_t_test
 from costboost_papers.grading import Conclusion
+from costboost_papers.statistics import corrected_t_test
 
 # --- item ----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost.plots._shared import INK, SMALL, axes, line_looks, tidy
+from costboost.plots._shared import INK, PALETTE, SMALL, axes, line_looks, name_rows, tidy
 
 
 def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> None:
@@ -165,3 +165,19 @@ def draw_factors(
     ax.set_xlabel("cost factor f")
     ax.set_ylabel(value_name)
     label_ends(ax, ends)
+
+
+def draw_ranks(means: Any, gap: float, n: int, p: float, ax: Axes | None = None) -> Axes:
+    """Draw mean ranks with their critical difference; methods whose bars overlap do not differ."""
+    ax = axes(ax, (6.4, 0.8 + 0.3 * len(means)))
+    y, best = np.arange(len(means)), means.iloc[0] + gap / 2
+    colors = [PALETTE[0] if value - gap / 2 <= best else INK for value in means]
+    ax.hlines(y, means - gap / 2, means + gap / 2, color=colors, linewidth=2)
+    ax.scatter(means, y, color=colors, zorder=3)
+    ax.axvline(best, color=PALETTE[0], linewidth=0.8, linestyle=":")
+    name_rows(ax, list(means.index))
+    ax.set_xlabel(
+        f"mean rank over {n} data sets or splits, 1 = best\n"
+        f"bars: critical difference {gap:.2f} (Nemenyi); Friedman p = {p:.2g}"
+    )
+    return ax

@@ -14,8 +14,7 @@ Calling every row a fraud would have cost 3, so this classifier loses money agai
 >>> savings_score(truth, decided, cost_matrix=prices)
 -1.0
 
-`verdict` says in words whether decisions pay. Whether one method is better than another, over
-splits or over data sets, is asked by the tests of `costboost.metrics.statistics`.
+`verdict` says in words whether decisions pay; `costboost.compare` compares methods.
 """
 
 from __future__ import annotations
@@ -29,29 +28,15 @@ from costboost.metrics.money import (
     total_cost,
 )
 from costboost.metrics.scorer import make_cost_scorer
-from costboost.metrics.statistics import (
-    corrected_t_test,
-    critical_difference,
-    friedman_test,
-    holm,
-    mean_ranks,
-    wilcoxon_test,
-)
 
 __all__ = [
     "Verdict",
     "avoidable_cost_score",
-    "corrected_t_test",
     "cost_by",
     "cost_by_threshold",
-    "critical_difference",
-    "friedman_test",
-    "holm",
     "make_cost_scorer",
     "mean_cost",
-    "mean_ranks",
     "savings_score",
     "total_cost",
     "verdict",
-    "wilcoxon_test",
 ]

@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from costboost.plots._shared import INK, PALETTE, axes, name_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 
-def ranks(means: Any, gap: float, n: int, p: float, ax: Axes | None = None) -> Axes:
-    """Mean ranks with bars of the critical difference; methods whose bars overlap do not differ."""
+def ranks(means: pd.Series, n: int, ax: Axes | None = None) -> Axes:
+    """Draw mean ranks, the best on top."""
     ax = axes(ax, (6.4, 0.8 + 0.3 * len(means)))
-    y, best = np.arange(len(means)), means.iloc[0] + gap / 2
-    colors = [PALETTE[0] if value - gap / 2 <= best else INK for value in means]
-    ax.hlines(y, means - gap / 2, means + gap / 2, color=colors, linewidth=2)
-    ax.scatter(means, y, color=colors, zorder=3)
-    ax.axvline(best, color=PALETTE[0], linewidth=0.8, linestyle=":")
+    ax.scatter(means, range(len(means)), color=PALETTE[0])
     name_rows(ax, list(means.index))
-    ax.set_xlabel(
-        f"mean rank over {n} data sets or splits, 1 = best\n"
-        f"bars: critical difference {gap:.2f} (Nemenyi); Friedman p = {p:.2g}"
-    )
+    ax.set_xlabel(f"mean rank over {n} data sets or splits, 1 = best")
     return ax
 
 
