@@ -41,13 +41,13 @@ LIKE_LIGHTGBM = {
 def one_booster() -> None:
     """Both start from the same array and end with a fitted classifier: binning is in both times."""
     rng = np.random.default_rng(SEED)
-    bench = Bench("CostBoostClassifier(ensemble=1, early_stopping=False), two threads")
+    bench = Bench("CostBoostClassifier(effort='fast', early_stopping=False), two threads")
     for n, k, limit in SIZES:
         X, y = made_rows(n, k, rng=rng)
         matrix = {"fn": 5, "fp": 1} if k == 2 else random_symmetric(k, 1, 10, SEED)
         ours = CostBoostClassifier(
-            matrix, ensemble=1, early_stopping=False, n_estimators=ROUNDS, max_leaves=31, n_jobs=2,
-            random_state=SEED, **LIKE_LIGHTGBM,
+            matrix, effort="fast", early_stopping=False, n_estimators=ROUNDS, max_leaves=31,
+            n_jobs=2, random_state=SEED, **LIKE_LIGHTGBM,
         )  # fmt: skip
         theirs = lgb.LGBMClassifier(n_estimators=ROUNDS, num_leaves=31, n_jobs=2, verbosity=-1)
         seconds = paired_seconds(

@@ -58,7 +58,7 @@ def loss_of(scores: np.ndarray, labels: np.ndarray) -> float:
 def keep(data: str, seed: int) -> None:
     """Train what is not kept yet: held-out and test scores, seconds of processor time."""
     split = split_of(data, seed)
-    model = CostBoostClassifier(effort="high", ensemble=FOLDS, n_jobs=1, random_state=seed)
+    model = CostBoostClassifier(effort="high", cv=FOLDS, n_jobs=1, random_state=seed)
     table = model._read_rows(split.X_train, split.y_train)
     n, X_test = len(table.rows), model._read(split.X_test)
     target = Target(table.totals)

@@ -193,7 +193,7 @@ def make_problem(folder: Path, n_rows: int) -> Problem:
     for seed in (SEED, SEED + 1):
         data = make_fraud(10_000, random_state=seed)
         X = pd.DataFrame(data.X, columns=list(data.feature_names))
-        model = CostBoostClassifier(COSTS, effort="fast", ensemble=5, random_state=seed, n_jobs=1)
+        model = CostBoostClassifier(COSTS, effort="fast", cv=5, random_state=seed, n_jobs=1)
         model.fit(X, data.y)
         path = folder / f"{seed}.costboost"
         model.save(path)

@@ -29,7 +29,7 @@ def main() -> None:
     X, y = load_wine(return_X_y=True)
     for name in ("negative_costs", "gll", "auto"):
         model = CostBoostClassifier(
-            PRICES, loss=name, n_estimators=60, ensemble=2, n_jobs=1, random_state=0
+            PRICES, loss=name, n_estimators=60, cv=2, n_jobs=1, random_state=0
         ).fit(X[::2], y[::2])
         print(f"{name:<15} saves {model.score(X[1::2], y[1::2]):.0%}")
 

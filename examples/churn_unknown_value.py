@@ -39,7 +39,7 @@ def main() -> None:
     X_new, y_new, value_new = customers(6_000, seed=1)
     prices = per_row(fn=value, fp=OFFER, tp=OFFER)
     prices_new = per_row(fn=value_new, fp=OFFER, tp=OFFER)
-    fast = {"n_estimators": 100, "ensemble": 3, "n_jobs": 1, "random_state": 0}
+    fast = {"n_estimators": 100, "cv": 3, "n_jobs": 1, "random_state": 0}
     model = CostBoostClassifier(**fast).fit(X, y, costs=prices)
     average = CostBoostClassifier({"fn": value.mean(), "fp": OFFER, "tp": OFFER}, **fast).fit(X, y)
     policies = {

@@ -41,9 +41,7 @@ def main() -> None:
     """Fit, decide, compare in money, draw."""
     X, y = applicants(6_000, seed=0)
     X_new, y_new = applicants(6_000, seed=1)
-    model = CostBoostClassifier(COSTS, n_estimators=150, ensemble=3, n_jobs=1, random_state=0).fit(
-        X, y
-    )
+    model = CostBoostClassifier(COSTS, n_estimators=150, cv=3, n_jobs=1, random_state=0).fit(X, y)
     print(model.costs_)
 
     scaler = StandardScaler().fit(X)

@@ -39,7 +39,7 @@ def main(reviews: int = 200) -> None:
     day = np.repeat(np.arange(DAYS), PAYMENTS)
     loss = train.amount[train.y == 1].mean()
     model = CostBoostClassifier(
-        {"fn": loss, "fp": 4}, n_estimators=120, max_leaves=7, ensemble=1, random_state=0
+        {"fn": loss, "fp": 4}, n_estimators=120, max_leaves=7, effort="fast", random_state=0
     ).fit(train.X, train.y)
     proba = model.predict_proba(new.X)
     costs = costs_of(new.amount)

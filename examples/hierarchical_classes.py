@@ -44,7 +44,7 @@ def main() -> None:
     X_new, y_new = leaves(4_000, seed=2)
     costs = prices()
     model = CostBoostClassifier(
-        costs, n_estimators=100, learning_rate=0.1, ensemble=2, n_jobs=1, random_state=0
+        costs, n_estimators=100, learning_rate=0.1, cv=2, n_jobs=1, random_state=0
     ).fit(X, y)
     probable = model.classes_[model.predict_proba(X_new).argmax(axis=1)]
     decided = model.predict(X_new)

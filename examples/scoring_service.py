@@ -16,7 +16,7 @@ from costboost.datasets import make_fraud
 data = make_fraud(3000, random_state=0)
 X = pd.DataFrame(data.X, columns=data.feature_names)
 prices = pd.DataFrame([[0, 4, 30], [150, 4, 0]], [0, 1], ["accept", "review", "block"])
-model = CostBoostClassifier(prices, n_estimators=60, ensemble=1, n_jobs=1, random_state=0)
+model = CostBoostClassifier(prices, n_estimators=60, effort="fast", n_jobs=1, random_state=0)
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "fraud.costboost")

@@ -26,7 +26,7 @@ def main() -> None:
     data, new = make_fraud(2_500, random_state=0), make_fraud(5_000, random_state=1)
     costs, costs_new = per_row(fn=data.amount, fp=5), per_row(fn=new.amount, fp=5)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = CostBoostClassifier(n_estimators=60, ensemble=2, n_jobs=1, random_state=0)
+        model = CostBoostClassifier(n_estimators=60, cv=2, n_jobs=1, random_state=0)
         model.set_fit_request(costs=True).set_score_request(costs=True)
         model.set_predict_request(costs=True)
         folds = StratifiedKFold(3, shuffle=True, random_state=0)

@@ -34,7 +34,7 @@ Z = (y == "churn").astype(int)
 
 
 def quick(cost_matrix=None, **options):
-    defaults = {"effort": "fast", "n_estimators": 60, "ensemble": 2, "random_state": 0, "n_jobs": 1}
+    defaults = {"effort": "fast", "n_estimators": 60, "cv": 2, "random_state": 0, "n_jobs": 1}
     return CostBoostClassifier(cost_matrix, **{**defaults, **options})
 
 
@@ -186,7 +186,7 @@ def test_decisions_are_columns(name):
 def test_rows_without_a_price_do_not_break_the_folds():
     price = np.zeros(len(y))
     price[np.random.default_rng(0).choice(len(y), 10, replace=False)] = 5.0
-    model = quick(ensemble=5, n_estimators=5).fit(X, y, costs=price)
+    model = quick(cv=5, n_estimators=5).fit(X, y, costs=price)
     assert np.isfinite(model.predict_proba(X)).all()
 
 
@@ -374,7 +374,7 @@ def test_copies_of_rows_across_folds_are_told(form):
     X = X.to_numpy()
     X[X < -1] = 0.0
     copied = np.r_[np.arange(800), np.arange(200)]
-    model = quick(ensemble=5, n_estimators=5)
+    model = quick(cv=5, n_estimators=5)
     # Of 1,000 rows 400 have a copy, which another of five folds holds out in four cases of five.
     with pytest.warns(CostWarning, match=r"^3[0-4]% of the held-out rows.*cv=") as told:
         model.fit(form(X[copied]), y[copied])

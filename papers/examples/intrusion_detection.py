@@ -34,9 +34,7 @@ def main() -> None:
     train &= ~data.X.duplicated().to_numpy()  # attacks come in thousands of copies
     X, y = some(data.X[train], data.y[train], 4_000)
     X_new, y_new = some(data.X[test], data.y[test], 10_000)
-    model = CostBoostClassifier(prices, n_estimators=60, ensemble=2, n_jobs=1, random_state=0).fit(
-        X, y
-    )
+    model = CostBoostClassifier(prices, n_estimators=60, cv=2, n_jobs=1, random_state=0).fit(X, y)
     probable = model.classes_[model.predict_proba(X_new).argmax(axis=1)]
     decided = model.predict(X_new)
     for name, labels in (("most probable class", probable), ("cheapest decision", decided)):

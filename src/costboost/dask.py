@@ -87,7 +87,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     cost_matrix, loss, costs_known, columns, n_estimators, learning_rate, max_leaves
         As in `costboost.CostBoostClassifier`. A loss other than ``"auto"`` takes one cost matrix
         for all rows. A callable ``cost_matrix`` is called with one partition at a time.
-    min_samples_leaf, reg_lambda, colsample, early_stopping, patience
+    min_samples_leaf, reg_lambda, colsample, early_stopping, n_iter_no_change
         As there.
     subsample : float, default=1.0
         Share of the rows that a round sees. Each worker draws from its own rows, so a share below 1
@@ -159,7 +159,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     subsample: float = 1.0
     colsample: float = 0.8
     early_stopping: bool = True
-    patience: int = 50
+    n_iter_no_change: int = 50
     validation_fraction: float = 0.2
     calibration: Literal["temperature"] | None = "temperature"
     engine_params: dict[str, Any] | None = None

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from costboost.cli import app
 from costboost.datasets import make_fraud
 
-SMALL = ("--set", "n_estimators=12", "--set", "ensemble=2", "--set", "n_jobs=1")
+SMALL = ("--set", "n_estimators=12", "--set", "cv=2", "--set", "n_jobs=1")
 COSTS = ("--target", "fraud", "--positive", "yes", "--cost", "fn=amount+15", "--cost", "fp=5")
 
 

@@ -19,7 +19,7 @@ from costboost.datasets import make_fraud
 def test_compare(world, tmp_path):
     plot = tmp_path / "plot.svg"
     ours = [x for name in ("CostBoost", "AdaC2", "MCBoost") for x in ("--algorithm", name)]
-    few = ("--folds", 2, "--set", "n_estimators=8", "--set", "ensemble=1", "--set", "n_jobs=1")
+    few = ("--folds", 2, "--set", "n_estimators=8", "--set", "effort=fast", "--set", "n_jobs=1")
     found = as_json("compare", world.train, *COSTS, *ours, *few, "--plot", plot)
     costs = {one["name"]: one["cost"] for one in found["standings"]}
     assert {"CostBoost", "LightGBM, calibrated", "LightGBM, cost weights"} <= set(costs)

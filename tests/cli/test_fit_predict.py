@@ -43,7 +43,7 @@ def test_the_model_is_the_one_that_python_fits(world):
     y = X.pop("fraud")
     train, _ = train_test_split(np.arange(len(y)), test_size=0.2, random_state=0, stratify=y)
     train = np.sort(train)
-    model = CostBoostClassifier(FORM, n_estimators=12, ensemble=2, n_jobs=1, random_state=0)
+    model = CostBoostClassifier(FORM, n_estimators=12, cv=2, n_jobs=1, random_state=0)
     with pytest.warns(ColumnWarning, match="payment_id"):
         model.fit(X.loc[train].reset_index(drop=True), y[train])
     assert str(model.columns_) == str(saved.columns_)

@@ -41,7 +41,7 @@ PRICES = {"fn": "amount", "fp": 5, "positive": "bad"}
 STATIC = {"fn": 3, "fp": 1, "positive": "bad"}
 SMALL = {"n_estimators": 12, "n_jobs": 1, "random_state": 0}
 MODELS = {
-    "CostBoost": partial(CostBoostClassifier, PRICES, ensemble=2, learning_rate=0.3, **SMALL),
+    "CostBoost": partial(CostBoostClassifier, PRICES, cv=2, learning_rate=0.3, **SMALL),
     "fast": partial(CostBoostClassifier, PRICES, effort="fast", **SMALL),
     "AdaC2": partial(AdaC2Classifier, STATIC, n_estimators=8),
     "LpCSB": partial(LpCSBClassifier, STATIC, n_estimators=5, random_state=0),

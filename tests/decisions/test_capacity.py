@@ -159,7 +159,7 @@ def test_a_tie_is_decided_in_one_way(matrix, winner):
     assert all(row["cost"] == row["the winner"] for row in rows)
 
 
-SMALL = {"n_estimators": 10, "ensemble": 1, "random_state": 0}
+SMALL = {"n_estimators": 10, "effort": "fast", "random_state": 0}
 MODELS = {
     "learned costs": CostBoostClassifier(**SMALL),
     "costs of columns": CostBoostClassifier({"fn": "amount", "fp": 5, "tp": 5}, **SMALL),

@@ -64,7 +64,7 @@ def test_the_classifier_end_to_end(classes):
     y = data.y if classes == 2 else data.y + (data.amount > 60) * (1 - data.y) * 2
     matrix = np.array([[0, 4, 15], [60, 5, 0], [9, 2, 0]], dtype=float)[:classes]
     square = (matrix[:, :classes] + 1) * (1 - np.eye(classes))
-    model = CostBoostClassifier(square, ensemble=2, n_estimators=10, random_state=0)
+    model = CostBoostClassifier(square, cv=2, n_estimators=10, random_state=0)
     model.fit(data.X, y)
     X = data.X[:100]
     phi, p = model.heads_["probability"].contributions(X), model.predict_proba(X)
@@ -82,7 +82,11 @@ def fitted():
     X = pd.DataFrame(data.X, columns=list(data.feature_names))
     y = np.where(data.y == 1, "<fraud>", "ok")
     prices = {"fn": "amount", "fp": 5, "positive": "<fraud>"}
-    return CostBoostClassifier(prices, n_estimators=15, ensemble=1, random_state=0).fit(X, y), X, y
+    return (
+        CostBoostClassifier(prices, n_estimators=15, effort="fast", random_state=0).fit(X, y),
+        X,
+        y,
+    )
 
 
 def test_notebooks_show_everything(fitted, monkeypatch):

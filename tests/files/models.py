@@ -63,9 +63,9 @@ def make(name, **parameters):
     """An unfitted classifier that is quick to fit."""
     C = getattr(costboost, name)
     known = C().get_params()
-    quick = {"n_estimators": 4, "random_state": 0, "ensemble": 2}
+    quick = {"n_estimators": 4, "random_state": 0, "cv": 2}
     if name in ("MinCostClassifier", "AdaMECClassifier"):
-        quick.pop("ensemble")
+        quick.pop("cv")
     if name == "CostBoostClassifier":
         quick["learning_rate"] = 0.5  # so that boosters count beside other kinds
     if name == "MinCostClassifier":
@@ -127,7 +127,8 @@ CASES |= {f"{name}, 4 classes": _with(name, 4) for name in MULTICLASS}
 for name in FREE:
     CASES[f"{name}, decisions"] = _with(name, 2, ("no", "yes"), cost_matrix=CHOICES)
 for n, k in product((1, 3), (2, 3)):
-    CASES[f"lightgbm, {n} booster(s), {k} classes"] = _with("CostBoostClassifier", k, ensemble=n)
+    folds = {"effort": "fast", "cv": "auto"} if n == 1 else {"cv": n}
+    CASES[f"lightgbm, {n} booster(s), {k} classes"] = _with("CostBoostClassifier", k, **folds)
 for form in FORMS:
     CASES[f"lightgbm, {form}"] = _on_odd_frame("CostBoostClassifier", **FORMS[form])
 for name, loss in LOSSES.items():

@@ -146,7 +146,7 @@ def test_the_graph_decides_as_predict(case, k, tmp_path):
 
 
 def test_costs_and_decisions_of_all_kinds():
-    settings = {"n_estimators": 20, "ensemble": 2, "random_state": 0}
+    settings = {"n_estimators": 20, "cv": 2, "random_state": 0}
     three = CostBoostClassifier(CHOICES, **settings).fit(TABLE, np.array(["no", "yes"])[Y])
     found = check(three, np.concatenate([TABLE, edge_rows(three, TABLE, limit=2000)]))
     assert len(set(found["decision"])) > 1
@@ -292,5 +292,5 @@ def test_real_data(name, data_dir):
     data = load(name, data_dir)
     rows = np.random.RandomState(0).permutation(len(data.y))[:3000]
     X, y = data.X.iloc[rows], data.y[rows]
-    model = CostBoostClassifier(n_estimators=30, ensemble=2, random_state=0)
+    model = CostBoostClassifier(n_estimators=30, cv=2, random_state=0)
     check(model.fit(X, y), X, rtol=1e-6)

@@ -41,15 +41,15 @@ def test_skops_writes_and_reads_classifiers(case):
 
 @needs("shap")
 @pytest.mark.filterwarnings("ignore")  # SHAP's own
-@pytest.mark.parametrize("ensemble", [1, 3])
-def test_shap_values(ensemble):
+@pytest.mark.parametrize("cv", ["auto", 3])
+def test_shap_values(cv):
     """Those of one booster, and the documented mean of several."""
     import shap
 
-    settings = {"ensemble": ensemble, "effort": "fast", "random_state": 0}
+    settings = {"cv": cv, "effort": "fast", "random_state": 0}
     X, y = rows()
     model = CostBoostClassifier(n_estimators=10, **settings).fit(X, y)
-    boosters = [model.booster_] if ensemble == 1 else model.boosters_
+    boosters = [model.booster_] if cv == "auto" else model.boosters_
     values = [model.temperature_ * shap.TreeExplainer(one).shap_values(X) for one in boosters]
     values = [value[..., -1] if value.ndim == 3 else value for value in values]
     own = model.contributions(X)[:, :-1]

@@ -28,13 +28,13 @@ COSTLY = {"fn": 5, "fp": 1}
 COSTLY2 = np.array([[0.0, 1], [5, 0]])
 COSTLY3 = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
 # One booster on all rows, nothing drawn: what is equal in theory is equal here.
-PLAIN = {"ensemble": 1, "early_stopping": False, "subsample": 1.0, "colsample": 1.0}
+PLAIN = {"cv": "auto", "early_stopping": False, "subsample": 1.0, "colsample": 1.0}
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
 
 def make(cost_matrix=None, **options):
-    small = {"n_estimators": 15, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
+    small = {"n_estimators": 15, "cv": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
     return CostBoostClassifier(cost_matrix, **{**small, "learning_rate": 0.2, **options})
 
 
@@ -55,7 +55,7 @@ def brute_force(proba, matrices):
 # Leaves of one row, because some checks have ten rows: where no tree can split, equally frequent
 # classes are a tie, which the library gives to the second class and scikit-learn to the first.
 CHECKED = [
-    CostBoostClassifier(n_estimators=5, ensemble=2, n_jobs=1, min_samples_leaf=1, **options)
+    CostBoostClassifier(n_estimators=5, cv=2, n_jobs=1, min_samples_leaf=1, **options)
     for options in ({}, {"effort": "fast"})
 ]
 EXPECTED_FAILURES = {
@@ -218,24 +218,20 @@ def test_rows_of_weight_zero_are_absent():
 # --- rounds, folds, seeds ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ensemble", [1, 2])
-def test_early_stopping(ensemble):
+@pytest.mark.parametrize("cv", ["auto", 2])
+def test_early_stopping(cv):
     X, y = rows()
-    options = {"ensemble": ensemble, "n_estimators": 60, "learning_rate": 0.5}
-    # By either name, scikit-learn's too.
-    stopped, same = (
-        make(**options, **{name: 5}).fit(X, y, costs=row_costs())
-        for name in ("patience", "n_iter_no_change")
-    )
-    np.testing.assert_array_equal(stopped.predict_proba(X), same.predict_proba(X))
-    assert stopped.n_iter_ < 60 and len(stopped.boosters_) == ensemble
-    assert stopped.estimated_score_.value > 0 and hasattr(same, "estimated_score_without_costs_")
+    options = {"cv": cv, "n_estimators": 60, "learning_rate": 0.5, "n_iter_no_change": 5}
+    stopped, whole = (make(**options).fit(X, y, costs=row_costs()) for _ in range(2))
+    np.testing.assert_array_equal(stopped.predict_proba(X), whole.predict_proba(X))
+    assert stopped.n_iter_ < 60 and len(stopped.boosters_) == (1 if cv == "auto" else 2)
+    assert stopped.estimated_score_.value > 0 and hasattr(whole, "estimated_score_without_costs_")
     # Estimates vanish with a fit that has none: with one booster on all rows nothing is held out.
-    whole = same.set_params(early_stopping=False).fit(X, y)
+    whole.set_params(early_stopping=False).fit(X, y)
     assert whole.n_iter_ == 60 and not hasattr(whole, "estimated_score_without_costs_")
     for name in ("estimated_score_", "estimated_cost_"):
-        assert hasattr(whole, name) == (ensemble > 1)
-    if ensemble == 1:
+        assert hasattr(whole, name) == (cv == 2)
+    if cv == "auto":
         assert whole.temperature_ == 1
         assert stopped.booster_ is stopped.boosters_[0]
 
@@ -307,7 +303,7 @@ def test_scores_that_may_not_pay_are_drawn_to_the_shares_of_the_classes(k):
     moved = np.ptp(told - odds, axis=1) if k > 2 else told - odds
     np.testing.assert_allclose(moved, 0, atol=1e-6)
     assert make().fit(*rows(k)).shrinkage_ == 0  # without costs the probabilities may be wanted
-    many = make(costs, ensemble=1).fit(rng.normal(size=(1200, 3)), np.tile(y, 6))
+    many = make(costs, cv="auto").fit(rng.normal(size=(1200, 3)), np.tile(y, 6))
     assert many.shrinkage_ == 0
 
 
@@ -378,12 +374,12 @@ def test_rows_of_a_group_are_in_one_fold():
     groups = np.repeat(np.arange(20), 30)
     y = rng.permutation(np.arange(20) % 2)[groups]
     X = np.column_stack([groups, rng.normal(size=600)])
-    for options in ({}, {"cv": GroupKFold(3)}, {"ensemble": 1}):
+    for options in ({}, {"cv": GroupKFold(3)}, {"cv": "auto"}):
         alone, shared = (make(COSTLY, **options) for _ in range(2))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # held-out rows say that it does not pay
             alone.fit(X, y, groups=groups)
-            shared.set_params(cv=None).fit(X, y)
+            shared.set_params(cv="auto").fit(X, y)
         assert alone.estimated_score_.value < 0.3 < shared.estimated_score_.value
     with pytest.raises(ValueError, match="inconsistent numbers"):
         make(COSTLY).fit(X, y, groups=groups[:-1])
@@ -429,13 +425,13 @@ def test_odd_data(options):
     alone = np.where(np.arange(300) == 5, 2, y)  # a class of one row
     for n, labels in ((2, y), (9, y), (300, y), (300, alone)):
         few = np.argsort(labels, kind="stable")[[0, -1]] if n == 2 else np.arange(n)
-        model = make(ensemble=5, **options).fit(X[few], labels[few])
+        model = make(cv=5, **options).fit(X[few], labels[few])
         assert np.isfinite(model.decision_function(X)).all()
         assert len(list(model.staged_predict(X))) == model.n_iter_
     if not options:
         for n_priced in (1, 10):  # folds share out the rows that have a price, if there are any
             prices = 5.0 * (np.random.default_rng(0).permutation(300) < n_priced)
-            model = make(ensemble=5).fit(X, alone, costs=prices)
+            model = make(cv=5).fit(X, alone, costs=prices)
             assert np.isfinite([*model.decision_function(X).ravel(), *model.estimated_score_]).all()
     three = np.r_[np.zeros(40, int), 1 + np.arange(20) % 2]
     model = make(**options).fit(np.ones((60, 2)), three)
@@ -464,8 +460,9 @@ BAD = [
     ("max_leaves", 1, "an integer >= 2"),
     ("min_samples_leaf", 0, "an integer >= 1 or 'auto'"),
     ("reg_lambda", -1.0, "a number >= 0"),
-    ("ensemble", True, "an integer >= 1"),
-    ("cv", 5, "for a number of folds use ensemble"),
+    ("n_iter_no_change", 0, "an integer >= 1"),
+    ("cv", 1, "'auto', an integer >= 2"),
+    ("cv", "all", "'auto', an integer >= 2"),
     ("validation_fraction", 1.0, "a number in (0, 1)"),
     ("calibration", "isotonic", "one of 'temperature', None"),
     ("engine_params", [("max_bin", 3)], "None or a dict"),

@@ -53,7 +53,7 @@ def fraud():
 def model(client, fraud):
     """Early stopping, both heads."""
     X, y, costs = fraud
-    model = DaskCostBoostClassifier(**SMALL, patience=3, client=client)
+    model = DaskCostBoostClassifier(**SMALL, n_iter_no_change=3, client=client)
     return model.fit(rows(X), rows(y), costs=rows(costs))
 
 
@@ -224,7 +224,7 @@ def test_empty_partitions_and_unknown_sizes(client, fraud):
         ({}, {"costs": np.ones(N - 1)}, f"an entry for each of the {N} rows"),
         ({}, {"costs": np.zeros(N)}, "nothing to learn"),
         ({"loss": "cost_logistic"}, {"costs": np.ones(N)}, "one cost matrix for all rows"),
-        ({"patience": 0}, {}, "'patience' parameter of DaskCostBoostClassifier"),
+        ({"n_iter_no_change": 0}, {}, "'n_iter_no_change' parameter of DaskCostBoostClassifier"),
         ({"cost_matrix": [[0, 1, 2]]}, {}, "cost_matrix"),
         ({}, {"y": None}, "y is None"),
         ({}, {"y": np.zeros(N)}, "only one class"),  # labels in memory are taken
@@ -237,7 +237,7 @@ def test_errors(client, fraud, arguments, given, message):
     model = DaskCostBoostClassifier(**arguments, client=client)
     with pytest.raises(ValueError, match=message):
         model.fit(**{"X": rows(X), "y": rows(y), **given})
-    with pytest.raises((TypeError, ValueError), match=r"from_array|patience"):
+    with pytest.raises((TypeError, ValueError), match=r"from_array|n_iter_no_change"):
         model.fit(X, y)
 
 

@@ -15,7 +15,7 @@ from costboost.files import load, save
 from costboost.metrics import avoidable_cost_score
 from costboost.monitor import snapshot_of
 
-OPTIONS = {"effort": "fast", "ensemble": 2, "n_estimators": 60, "random_state": 0, "n_jobs": 1}
+OPTIONS = {"effort": "fast", "cv": 2, "n_estimators": 60, "random_state": 0, "n_jobs": 1}
 
 
 def rows(n, seed, noise=False):
@@ -155,7 +155,7 @@ def test_entries_that_get_a_booster(costs, k, expected):
     [
         (amounts, {"costs_known": True}, "costs_known=True"),
         (amounts, {"engine_params": {"monotone_constraints": [1, 0]}}, "constraints"),
-        (amounts, {"ensemble": 1, "early_stopping": False}, "no rows are held out"),
+        (amounts, {"cv": "auto", "early_stopping": False}, "no rows are held out"),
         (amounts, {"n": 16}, "too few"),
     ],
     ids=["known", "monotone", "none held out", "few"],
@@ -174,7 +174,7 @@ def test_prices_near_the_largest_are_compared_without_an_overflow():
     rng = np.random.default_rng(0)
     X, y, prices = rng.normal(size=(40, 1)), np.arange(40) % 2, rng.uniform(0.1, 2, 40) * 1e299
     costs = per_row(fn=prices, fp=2 * prices[::-1])
-    model = CostBoostClassifier(effort="fast", n_estimators=5, ensemble=2, random_state=0)
+    model = CostBoostClassifier(effort="fast", n_estimators=5, cv=2, random_state=0)
     assert np.isfinite(model.fit(X, y, costs=costs).predict_cost(X)).all()  # and no warning
 
 
@@ -237,7 +237,7 @@ def test_sums_are_what_a_population_pays():
         rng = np.random.default_rng(seed)
         X, y, costs = population(300, rng)
         others, truth, paid = population(1000, rng)
-        model = CostBoostClassifier(**{**OPTIONS, "ensemble": 1, "learning_rate": 0.2})
+        model = CostBoostClassifier(**{**OPTIONS, "cv": "auto", "learning_rate": 0.2})
         model.fit(X, y, costs=costs)
         paid = paid[np.arange(1000), truth].mean(axis=0)
         off.append(model.predict_cost(others).mean(axis=0) / paid - 1)

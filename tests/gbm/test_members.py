@@ -76,7 +76,6 @@ def test_blend_is_no_worse_than_the_best_member_and_drops_those_that_hardly_pay(
 def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, **options):
     rows = SimpleNamespace(owner="", n_inputs=inputs, totals=SimpleNamespace(rows=n), columns=())
     rows.engine = "lightgbm"
-    rows.seeds = [0] * (1 if options.get("ensemble") == 1 else 5)
     target = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)
     return candidates_for(CostBoostClassifier(**options), target, rows)
 
@@ -95,7 +94,7 @@ TREES = [name for name in HIGH if name != "network"]
     *(({"effort": "high", "engine_params": {name: [1]}}, TREES)
       for name in ("monotone_constraints", "interaction_constraints", "mc")),
     *((single, ["15 leaves"])
-      for single in ({"effort": "fast"}, {"ensemble": 1}, {"loss": "gll"}, {"inputs": None})),
+      for single in ({"effort": "fast"}, {"loss": "gll"}, {"inputs": None})),
     # Of one size, some kinds are the same.
     ({"max_leaves": 7}, ["7 leaves", "7 leaves, random splits", "network"]),
     ({"max_leaves": 7, "effort": "high", "is_log_loss": False},
@@ -148,16 +147,16 @@ def test_members_tell_what_was_used(model):
 def test_refit_and_folds(fraud):
     X, y = fraud
     all_of = {"effort": "fast", "subsample": 1.0, "colsample": 1.0}  # nothing is drawn
-    refitted, folds = (make(ensemble=3, refit=r, **all_of).fit(X, y) for r in (True, False))
+    refitted, folds = (make(cv=3, refit=r, **all_of).fit(X, y) for r in (True, False))
     assert (len(refitted.boosters_), len(folds.boosters_)) == (1, 3)
     assert refitted.estimated_score_ == folds.estimated_score_
     rounds = np.mean([booster.current_iteration() for booster in folds.boosters_])
     n = max(round(1.1 * rounds), 1)
     assert refitted.booster_.current_iteration() == n
-    whole = make(ensemble=1, early_stopping=False, **{**all_of, "n_estimators": n}).fit(X, y)
+    whole = make(early_stopping=False, **{**all_of, "n_estimators": n}).fit(X, y)
     scores = [model.booster_.predict(X, raw_score=True) for model in (refitted, whole)]
     np.testing.assert_allclose(*scores)  # it has seen all rows
-    assert len(make(ensemble=3, effort="fast", refit="auto").fit(X, y).boosters_) == 3
+    assert len(make(cv=3, effort="fast", refit="auto").fit(X, y).boosters_) == 3
     few = make(refit="auto").fit(X, y)  # few rows: the average of the folds
     assert len(few.boosters_) == 5 * sum(member.weight > 0 for member in few.members_)
 
@@ -174,7 +173,7 @@ def test_scores_parts_stages_and_files(tmp_path, k, effort):
     score = frame["a"] + (frame["kind"] == "u") + 0.5 * rng.normal(size=n)
     y = np.digitize(score, [0.3] if k == 2 else [-0.2, 0.8])
     fitted = CostBoostClassifier(
-        1 - np.eye(k), effort=effort, n_estimators=8, ensemble=2, random_state=0, n_jobs=1
+        1 - np.eye(k), effort=effort, n_estimators=8, cv=2, random_state=0, n_jobs=1
     ).fit(frame, y)
     grown = {model.engine for model in fitted.heads_["probability"].models}
     assert hasattr(fitted, "booster_") == ("network" not in grown)  # which has no trees
@@ -246,7 +245,7 @@ def test_large_tables_hold_out_one_part(monkeypatch):
     assert model._estimated_rows == pytest.approx(240)
     assert len(model.members_) > 1
     assert len(model.boosters_) == sum(member.weight > 0 for member in model.members_)
-    own = make(n_estimators=10, ensemble=3).fit(X, y)  # what the user says counts
+    own = make(n_estimators=10, cv=3).fit(X, y)  # what the user says counts
     assert own._estimated_rows == pytest.approx(1200)
 
 
@@ -271,7 +270,7 @@ def trained(name, X, y, train, held_out=None, *, categorical=(), seed=0, n_round
     """A model of one engine on some rows, and its scores of the held-out ones."""
     kinds = {f"x{j}": "category" if j in categorical else "number" for j in range(X.shape[1])}
     frame = pd.DataFrame(X, columns=list(kinds))
-    options = {"ensemble": 2, "n_jobs": 1, "patience": 5, "columns": kinds}
+    options = {"cv": 2, "n_jobs": 1, "n_iter_no_change": 5, "columns": kinds}
     model = CostBoostClassifier(n_estimators=n_rounds, **options)
     rows = model._read_rows(frame, y)
     rows.folds, rows.seeds = [(np.asarray(train), held_out)], [seed]
@@ -301,7 +300,7 @@ def test_networks_of_folds_become_one(k):
     folds = [np.arange(i, 200, 2) for i in (0, 1)]
     models = [trained("network", X, y, rows, categorical=[3])[0] for rows in folds]
     expected = np.mean([model.scores(X) for model in models], axis=0)
-    model = CostBoostClassifier(ensemble=2, refit=True)
+    model = CostBoostClassifier(cv=2, refit=True)
     rows = model._read_rows(X, y)
     kind = candidate(model, Target(rows.totals), engine="network")
     kind.models = models
@@ -437,4 +436,4 @@ def test_estimates_of_future_rows(fraud, model):
     with pytest.raises(ValueError, match=r"'future_rows'.*> 0, got 0"):
         model.estimated_savings(0)
     with pytest.raises(ValueError, match="no row was held out"):
-        make(early_stopping=False, ensemble=1).fit(*fraud).estimated_savings()
+        make(early_stopping=False, effort="fast").fit(*fraud).estimated_savings()

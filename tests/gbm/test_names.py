@@ -20,7 +20,7 @@ ROWS, LABELS = rows()
     ("given", "said"),
     [
         ("num_leaves", "Here it is called 'max_leaves'."),
-        ("early_stopping_rounds", "Here it is called 'patience'."),
+        ("early_stopping_rounds", "Here it is called 'n_iter_no_change'."),
         ("max_depth", "pass engine_params={'max_depth': ...}."),
         ("class_weight", "Say what errors cost: cost_matrix={'fn': ..., 'fp': ...}."),
         ("max_leafs", "Did you mean 'max_leaves'?"),
@@ -54,7 +54,7 @@ def test_the_signature_stays():
 )
 def test_an_alias_wins_as_the_name_does(alias, name, value):
     def proba(parameters):
-        options = {"n_estimators": 10, "ensemble": 1, "early_stopping": False, "random_state": 0}
+        options = {"n_estimators": 10, "effort": "fast", "early_stopping": False, "random_state": 0}
         model = CostBoostClassifier(n_jobs=1, engine_params=parameters, **options)
         return model.fit(ROWS, LABELS).predict_proba(ROWS)
 
@@ -65,7 +65,7 @@ def test_an_alias_wins_as_the_name_does(alias, name, value):
 
 def test_attributes_of_both():
     for model in (
-        CostBoostClassifier(n_estimators=5, ensemble=2, random_state=0, n_jobs=1),
+        CostBoostClassifier(n_estimators=5, cv=2, random_state=0, n_jobs=1),
         MinCostClassifier(n_jobs=1),
         MinCostClassifier(calibration="sigmoid", cv=2),
     ):

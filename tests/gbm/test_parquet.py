@@ -139,7 +139,7 @@ def test_held_out_rows_that_cost_nothing(tmp_path):
     """Then no costs can be learned, and the rows still calibrate and estimate."""
     frame = table(400).assign(price=0.0)
     frame.loc[frame.index[3], "price"] = 5.0  # the first row of its group is never held out
-    model = small(early_stopping=True, patience=1)
+    model = small(early_stopping=True, n_iter_no_change=1)
     model.fit_parquet(written(tmp_path, frame), "label", costs="price", batch_rows=90)
     assert list(model.heads_) == ["probability"] and "too few" in model.costs_.without
     assert model.estimated_score_.value == 0.0
@@ -283,9 +283,9 @@ def test_a_class_of_a_later_file_counts(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "paths", "kind", "says"),
     [
-        ({"ensemble": 5}, ".", ValueError, "ensemble=1"),
+        ({"cv": 5}, ".", ValueError, "cv='auto'"),
         ({"effort": "high"}, ".", ValueError, "effort='balanced'"),
-        ({"patience": 0}, ".", ValueError, "patience"),
+        ({"n_iter_no_change": 0}, ".", ValueError, "n_iter_no_change"),
         ({}, ".", ValueError, r"No file matches .*\*\.parquet"),
         ({}, "x.parquet", ValueError, "There is no file"),
         ({}, [], ValueError, "have no rows"),

@@ -50,13 +50,13 @@ def folds(codes, weights=None, costs=None, **options):
 @pytest.mark.parametrize("sizes", [(50, 50), (97, 4), (40, 7, 1)])
 def test_each_row_is_held_out_once_and_classes_are_spread_to_a_row(n_folds, sizes):
     codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    parts = folds(codes, ensemble=n_folds)
+    parts = folds(codes, cv=n_folds)
     assert sorted(np.concatenate([part[1] for part in parts])) == list(range(len(codes)))
     for part in parts:
         assert sorted([*part[0], *part[1]]) == list(range(len(codes)))
     counts = np.array([np.bincount(codes[p[1]], minlength=len(sizes)) for p in parts])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
-    same, other = (folds(codes, ensemble=n_folds, random_state=seed) for seed in (0, 1))
+    same, other = (folds(codes, cv=n_folds, random_state=seed) for seed in (0, 1))
     np.testing.assert_array_equal(parts[0][1], same[0][1])
     assert not np.array_equal(parts[0][1], other[0][1])
 
@@ -69,11 +69,11 @@ def test_number_of_folds_and_where_rows_with_a_price_are():
     parts = folds(codes, costs=costs)
     assert [costs.take(held).reduced.any(axis=1).sum() for _, held in parts] == [2] * 5
     assert len(folds(codes[:5])) == 2  # two rows in a fold, at least
-    (fold,) = folds(codes[:100], ensemble=1, validation_fraction=0.25)
+    (fold,) = folds(codes[:100], effort="fast", validation_fraction=0.25)
     np.testing.assert_allclose(np.bincount(codes[fold[1]]), 12.5, atol=1)
     assert sorted([*fold[0], *fold[1]]) == list(range(100))
     for options in ({"codes": codes, "early_stopping": False}, {"codes": codes[:2]}):
-        assert folds(ensemble=1, **options) == [(None, None)]
+        assert folds(effort="fast", **options) == [(None, None)]
 
 
 def test_own_folds_count_the_rows_that_were_passed():

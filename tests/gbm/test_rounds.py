@@ -30,7 +30,7 @@ THREE = pd.DataFrame([[0, 1, 6], [9, 2, 0]], index=[0, 1], columns=["accept", "r
 
 
 def make(cost_matrix=None, **options):
-    small = {"n_estimators": 12, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
+    small = {"n_estimators": 12, "cv": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
     return CostBoostClassifier(cost_matrix, **{**small, "learning_rate": 0.2, **options})
 
 
@@ -42,7 +42,7 @@ def test_values_are_those_of_the_stages(k, costs):
     """Loss and cost of every round, computed again from one booster's staged answers."""
     X, y = rows(k)
     Z, z = rows(k, seed=5)
-    model = make(costs, ensemble=1, early_stopping=False, calibration=None)
+    model = make(costs, cv="auto", early_stopping=False, calibration=None)
     weights = 1.0 + np.arange(len(y)) % 3
     model.fit(X, y, weights, eval_set=(Z, z), eval_train=True)
     (found,) = model.evals_result_["probability"]
@@ -63,7 +63,7 @@ def test_values_are_those_of_the_stages(k, costs):
 def test_callbacks_hear_what_is_recorded_of_every_round():
     X, y = rows()
     told: list[Round] = []
-    model = make(ensemble=3).fit(X, y, costs=row_costs(), callbacks=told.append)
+    model = make(cv=3).fit(X, y, costs=row_costs(), callbacks=told.append)
     ((name, found),) = model.evals_result_.items()  # of boosters of costs nobody hears
     boosters = list(dict.fromkeys((r.head, r.booster, r.n_boosters) for r in told))
     assert boosters == [(name, i, 3) for i in (1, 2, 3)] and name == "probability"
@@ -86,7 +86,7 @@ def test_callbacks_hear_what_is_recorded_of_every_round():
 
 def test_of_rounds_of_equal_loss_the_first_is_kept():
     rows = PricedRows(None, Costs([0, 1], 1 - np.eye(2), codes=[0, 1]), np.ones(2))
-    kind = candidate(make(n_estimators=9, patience=3), Target(Totals.of(rows)))
+    kind = candidate(make(n_estimators=9, n_iter_no_change=3), Target(Totals.of(rows)))
     rounds = Rounds(kind, 0, 1, {"held_out": rows})
     ends = []
     for _ in range(4):
@@ -126,29 +126,36 @@ def test_callbacks_stop_one_booster(early_stopping, callback):
 # --- eval_set -----------------------------------------------------------------------------------
 
 
-def test_eval_set_stops_boosters():
+@pytest.mark.parametrize("effort", ["fast", "balanced"])
+def test_eval_set_stops_boosters_and_replaces_folds(effort):
     """Labels that contradict the training rows: no round helps, so the first one is kept."""
     X, y = rows()
     Z, z = rows(seed=5)
-    usual = make(COSTLY, patience=3, n_estimators=40).fit(X, y)
-    model = make(COSTLY, patience=3, n_estimators=40)
-    model.fit(X, y, eval_set=(Z, 1 - z))
+    options = {"cv": "auto", "effort": effort, "n_iter_no_change": 3, "n_estimators": 40}
+    usual = make(COSTLY, **options).fit(X, y, eval_set=(Z, z))
+    assert usual.n_iter_ > 1
+    model = make(COSTLY, **options).fit(X, y, eval_set=(Z, 1 - z))
+    used = [member for member in model.members_ if member.weight > 0]
+    assert len(model.boosters_) == len(used)  # one of each kind
     for booster, found in zip(
         model.heads_["probability"].models, model.evals_result_["probability"], strict=True
     ):
-        assert booster.n_rounds == found["eval_set"]["loss"].argmin() + 1 == 1
-        assert len(found["eval_set"]["loss"]) == len(found["held_out"]["loss"]) == 4
-    assert usual.n_iter_ > 1
-    # The folds still estimate: what these boosters cost on the rows of X, not of the eval_set.
-    short = make(COSTLY, early_stopping=False, n_estimators=1).fit(X, y)
-    assert model.estimated_cost_ == pytest.approx(short.estimated_cost_)
+        if booster.engine == "lightgbm":  # networks have no rounds
+            assert list(found) == ["eval_set"]
+            assert booster.n_rounds == found["eval_set"]["loss"].argmin() + 1 == 1
+            assert len(found["eval_set"]["loss"]) == 4
+    paid = total_cost(1 - z, model.predict(Z), cost_matrix=COSTLY) / len(z)
+    assert model.estimated_cost_ == pytest.approx(paid)
+    for more, options in (({"groups": y}, {}), ({}, {"cv": 3})):
+        with pytest.raises(ValueError, match="either eval_set, or groups or cv"):
+            make(COSTLY, **{"cv": "auto", **options}).fit(X, y, eval_set=(Z, z), **more)
 
 
 def test_a_single_booster_trains_on_all_rows():
     X, y = rows()
     Z, z = rows(seed=5)
-    options = {"ensemble": 1, "subsample": 1.0, "colsample": 1.0}
-    model = make(COSTLY, **options, patience=50).fit(X, y, eval_set=(Z, z))
+    options = {"cv": "auto", "subsample": 1.0, "colsample": 1.0}
+    model = make(COSTLY, **options, n_iter_no_change=50).fit(X, y, eval_set=(Z, z))
     rounds = model.n_iter_
     all_rows = make(COSTLY, **options, early_stopping=False, n_estimators=rounds).fit(X, y)
     scores = [m.heads_["probability"].models[0].scores(X) for m in (model, all_rows)]
@@ -163,15 +170,15 @@ def test_eval_set_takes_costs_frames_and_sparse_rows():
     X, y = rows()
     Z, z = rows(seed=5)
     model, thin = (
-        make().fit(form(X), y, costs=row_costs(), eval_set=(form(Z), z, row_costs(seed=9)))
+        make(cv="auto").fit(form(X), y, costs=row_costs(), eval_set=(form(Z), z, row_costs(seed=9)))
         for form in (np.asarray, sparse.csr_matrix)
     )
-    assert set(model.evals_result_["probability"][0]) == {"eval_set", "held_out"}
+    assert set(model.evals_result_["probability"][0]) == {"eval_set"}
     np.testing.assert_array_equal(thin.predict_proba(X), model.predict_proba(X))
     frame, other = (
         pd.DataFrame(A, columns=list("abcd")).assign(amount=np.abs(A[:, 0]) + 1) for A in (X, Z)
     )
-    named = make({"fn": "5 * amount", "fp": 1}, cost_columns="exclude")
+    named = make({"fn": "5 * amount", "fp": 1}, cost_columns="exclude", cv="auto")
     named.fit(frame, y, eval_set=(other, z))
     assert named.columns_["amount"].note == "only for the costs" and named.columns_.n_inputs == 4
     assert (named.evals_result_["probability"][0]["eval_set"]["cost"] > 0).all()
@@ -201,7 +208,7 @@ def test_one_bar_for_a_whole_fit(monkeypatch, capsys):
     X, y = rows()
     drawn = io.StringIO()
     monkeypatch.setattr(rich, "_console", Console(force_terminal=True, width=80, file=drawn))
-    model = make(verbose=1, n_estimators=1000, patience=3, learning_rate=0.9, ensemble=11)
+    model = make(verbose=1, n_estimators=1000, n_iter_no_change=3, learning_rate=0.9, cv=11)
     model.fit(X, y, costs=per_row(fn=np.full(300, 1.234567e9), fp=1.234567e9))
     lines = re.split("[\\r\\n]", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", drawn.getvalue()))
     last = [line for line in lines if line.strip()][-1]
@@ -216,7 +223,9 @@ def test_lines_without_a_terminal(capsys):
     assert out.count("costs of 300 rows") == 1  # in words, once
     kept = r"CostBoostClassifier: 15 leaves (\d)/2: round 20, held-out cost [\d.]+, kept 20\n"
     assert re.findall(kept, out) == ["1", "2"] and out.count(" round ") == 2
-    model = make(COSTLY, verbose=2, n_estimators=500, patience=2, learning_rate=0.9, ensemble=1)
+    model = make(
+        COSTLY, verbose=2, n_estimators=500, n_iter_no_change=2, learning_rate=0.9, cv="auto"
+    )
     (found,) = model.fit(X, y).evals_result_["probability"]
     out, n = capsys.readouterr().out, len(found["held_out"]["loss"])
     assert out.count("15 leaves: round ") == n + 1

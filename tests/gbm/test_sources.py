@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("dask")
 
 N = 900
 NAMES = ["a", "b", "c"]
-OPTIONS = {"n_estimators": 12, "learning_rate": 0.3, "patience": 3, "random_state": 0}
+OPTIONS = {"n_estimators": 12, "learning_rate": 0.3, "n_iter_no_change": 3, "random_state": 0}
 OPTIONS |= {"subsample": 1.0, "colsample": 1.0}
 MATRIX = {2: np.array([[0.0, 1], [5, 0]]), 3: np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])}
 

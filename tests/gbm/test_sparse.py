@@ -34,7 +34,7 @@ def rows(k=2, n=400, missing=0.03, seed=0):
 
 
 def make(k, **options):
-    small = {"n_estimators": 15, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
+    small = {"n_estimators": 15, "cv": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
     return CostBoostClassifier(COSTS[k], **{**small, **options})
 
 
@@ -69,7 +69,7 @@ def test_an_absent_entry_is_no_missing_value():
     X[::2, 0] = np.nan
     X[:, 1] = np.random.default_rng(0).normal(size=400)
     y = np.isnan(X[:, 0]).astype(int)
-    S, options = sparse.csr_matrix(X), {"ensemble": 1, "early_stopping": False}
+    S, options = sparse.csr_matrix(X), {"cv": "auto", "early_stopping": False}
     model = make(2, learning_rate=0.5, **options).fit(S, y)
     for table in (S, X):
         np.testing.assert_array_equal(model.predict(table), y)

@@ -30,7 +30,7 @@ def fraud():
 
 
 def make(**options):
-    small = {"n_estimators": 12, "random_state": 0, "refit": True, "ensemble": 3}
+    small = {"n_estimators": 12, "random_state": 0, "refit": True, "cv": 3}
     return CostBoostClassifier(COSTLY, **{**small, **options})
 
 

@@ -77,7 +77,12 @@ class Case:
     def model(self, kind: Any = CostBoostClassifier, **options: Any) -> Any:
         """The classifier, which asks for the costs if they are routed."""
         if kind is CostBoostClassifier:
-            options = {"effort": "fast", "n_estimators": 5, "ensemble": 1, "n_jobs": 1, **options}
+            options = {
+                "effort": "fast",
+                "n_estimators": 5,
+                "n_jobs": 1,
+                **options,
+            }
         found = kind(**{"cost_matrix": self.prices, **options})
         if self.is_routed:
             found.set_fit_request(costs=True).set_score_request(costs=True)

@@ -328,7 +328,7 @@ def test_a_new_loss_is_known_by_its_name():
     np.testing.assert_allclose(probability(F, "regression"), softmax(3.0 * F, axis=1))
     with pytest.raises(ValueError, match=r"Regression\(\) has no link to probabilities"):
         probability(F, "regression", cost_matrix=MATRIX)
-    options = {"n_estimators": 5, "ensemble": 1, "n_jobs": 1, "random_state": 0}
+    options = {"n_estimators": 5, "effort": "fast", "n_jobs": 1, "random_state": 0}
     slow = type("Slow", (Regression,), {})()
     one, other = (
         CostBoostClassifier(MATRIX, loss=it, **options).fit(X, y) for it in ("regression", slow)
@@ -387,7 +387,7 @@ def test_the_classifier_refuses_free_errors_in_fit():
     X, y = rows()
     for free in (0, 1):
         for matrix, costs in (({"fn": free, "fp": 1 - free}, None), (None, 3.0 * (y == free))):
-            model = CostBoostClassifier(matrix, loss="cost_logistic", n_estimators=2, ensemble=1)
+            model = CostBoostClassifier(matrix, loss="cost_logistic", n_estimators=2, effort="fast")
             with pytest.raises(ValueError, match="CostBoostClassifier must make both errors"):
                 model.fit(X, y, costs=costs)
 

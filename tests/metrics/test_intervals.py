@@ -73,7 +73,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
 def test_fit_warns_if_its_decisions_do_not_pay():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 5)), (rng.uniform(size=600) < 0.3).astype(int)
-    too_sure = {"learning_rate": 0.5, "calibration": None, "early_stopping": False, "ensemble": 2}
+    too_sure = {"learning_rate": 0.5, "calibration": None, "early_stopping": False, "cv": 2}
     model = CostBoostClassifier(effort="fast", n_estimators=40, random_state=3, **too_sure)
     with pytest.warns(CostWarning, match="does not pay: it costs .* than the best constant"):
         model.fit(X, y)

@@ -267,7 +267,7 @@ def test_a_scorer_knows_labels_and_refuses_to_go_without_the_costs_of_the_fit():
 
 CHECK = {"fn": 10, "fp": 4, "tp": 4}  # a check costs 4, whether or not it was needed
 FREE = {"fn": 10, "fp": 4}
-QUICK = {"ensemble": 2, "n_estimators": 20, "random_state": 0}
+QUICK = {"cv": 2, "n_estimators": 20, "random_state": 0}
 
 
 tumours, kinds = (table[::3] for table in load_breast_cancer(return_X_y=True))

@@ -55,7 +55,7 @@ def fraud_frame(n=800, seed=0):
     return X, np.where(data.y == 1, "fraud", "ok")
 
 
-SMALL = {"n_estimators": 15, "ensemble": 2, "random_state": 0, "n_jobs": 1}
+SMALL = {"n_estimators": 15, "cv": 2, "random_state": 0, "n_jobs": 1}
 REVIEW = pd.DataFrame(
     [[0, 4, 30], ["amount", 4, 0]], index=["ok", "fraud"], columns=["accept", "review", "block"]
 )

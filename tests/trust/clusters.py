@@ -169,7 +169,7 @@ def repeated(sizes, violations):
             X, y, costs = collections(chunk=chunk)
             X = X.round()
             model = DaskCostBoostClassifier(
-                n_estimators=40, patience=5, random_state=0, client=client
+                n_estimators=40, n_iter_no_change=5, random_state=0, client=client
             ).fit(X, y, costs=costs)
             found.append(model.to_local().predict_proba(np.round(DATA.X)))
     differ = max(np.abs(proba - found[0]).mean() for proba in found)

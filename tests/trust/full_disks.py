@@ -43,7 +43,7 @@ def small_disk(kilobytes):
 
 
 def fit():
-    model = CostBoostClassifier(n_estimators=40, ensemble=4, random_state=0, n_jobs=1)
+    model = CostBoostClassifier(n_estimators=40, cv=4, random_state=0, n_jobs=1)
     return model.fit(DATA.X, DATA.y, costs=PRICES)
 
 

@@ -159,7 +159,7 @@ with tempfile.TemporaryDirectory() as folder:
     table = os.path.join(folder, "t.csv")
     frame.to_csv(table, index=False)
     costs = ["--target", "fraud", "--positive", "1", "--cost", "fn=amount", "--cost", "fp=5"]
-    small = ["--set", "n_estimators=5", "--set", "ensemble=2"]
+    small = ["--set", "n_estimators=5", "--set", "cv=2"]
     for command in (
         ["fit", table, *costs, *small, "-o", path],
         ["predict", path, table, "-o", os.path.join(folder, "d.csv")],

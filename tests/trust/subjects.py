@@ -83,7 +83,7 @@ def classifiers() -> dict[str, Any]:
     found["TargetRateClassifier(tree)"] = TargetRateClassifier(
         tree, detection_rate=0.8, n_trials=2, cv=2, random_state=0
     )
-    found["CostBoostClassifier()"] = CostBoostClassifier(n_estimators=4, ensemble=2, random_state=0)
+    found["CostBoostClassifier()"] = CostBoostClassifier(n_estimators=4, cv=2, random_state=0)
     return found
 
 

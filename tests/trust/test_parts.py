@@ -124,7 +124,7 @@ from costboost import CostBoostClassifier
 from costboost._threads import n_threads
 from costboost.datasets import make_fraud
 data = make_fraud(12_000, random_state=0)
-model = CostBoostClassifier({"fn": 50, "fp": 1}, n_estimators=2, ensemble=1, n_jobs=2,
+model = CostBoostClassifier({"fn": 50, "fp": 1}, n_estimators=2, effort="fast", n_jobs=2,
                             random_state=0)
 right = model.fit(data.X, data.y).predict_proba(data.X)
 assert n_threads(4, 10**6) == 4

@@ -120,19 +120,16 @@ class CostBoostClassifier(CostSensitiveClassifier):
         Shares of rows and of columns that a tree sees.
     early_stopping : bool, default=True
         Whether boosters stop when their held-out loss no longer falls.
-    patience : int, default=50
+    n_iter_no_change : int, default=50
         Rounds without a smaller loss before they stop.
-    n_iter_no_change : int or None, default=None
-        scikit-learn's name for ``patience``, which it replaces if it is not None.
-    ensemble : int or "auto", default="auto"
-        Folds. "auto" is 5; from 50,000 rows on, and if ``effort="fast"``, it is one part that is
-        held out, ``validation_fraction`` of the rows. 1 trains one booster in that way.
-    cv : splitter or iterable of (rows, held-out rows), optional
-        Folds of your own, e.g. by time or group, instead of ``ensemble`` shuffled ones.
+    cv : "auto", int, splitter or iterable of (rows, held-out rows), default="auto"
+        Folds: a number of shuffled ones, or your own, e.g. by time or group. "auto" is 5; from
+        50,000 rows on, and if ``effort="fast"``, it is one part that is held out,
+        ``validation_fraction`` of the rows.
     refit : bool or "auto", default="auto"
         Whether one booster of all rows, with 1.1 times the mean rounds of the folds, replaces
         those of the folds: decisions are five times faster. "auto" is yes from 2,000 rows on,
-        unless you set ``ensemble`` or ``cv``.
+        unless you set ``cv``.
     validation_fraction : float, default=0.2
         Share of rows held out if there are no folds: one in ``round(1 / validation_fraction)`` of
         every class, but at most about a million rows.
@@ -242,7 +239,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     >>> from costboost.costs import per_row
     >>> from costboost.datasets import make_fraud
     >>> train, test = make_fraud(2000, random_state=0), make_fraud(2000, random_state=1)
-    >>> model = CostBoostClassifier(n_estimators=50, ensemble=2, random_state=0)
+    >>> model = CostBoostClassifier(n_estimators=50, cv=2, random_state=0)
     >>> model = model.fit(train.X, train.y, costs=per_row(fn=train.amount, fp=5))
     >>> model.score(test.X, test.y, costs=per_row(fn=test.amount, fp=5)) > 0.2
     True
@@ -264,10 +261,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
     subsample: float = 0.8
     colsample: float = 0.8
     early_stopping: bool = True
-    patience: int = 50
-    n_iter_no_change: int | None = None
-    ensemble: int | Literal["auto"] = "auto"
-    cv: Any = None
+    n_iter_no_change: int = 50
+    cv: Any = "auto"
     refit: bool | Literal["auto"] = "auto"
     validation_fraction: float = 0.2
     calibration: Literal["temperature"] | None = "temperature"
@@ -326,10 +321,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
             Rows of one group, such as those of a customer, are in one fold, so that held-out rows
             are of groups that the boosters have not seen; a splitter ``cv`` gets them too.
         eval_set : (X, y) or (X, y, costs), optional
-            Rows of another table, such as a later month. Their loss stops every booster, instead
-            of the loss of its held-out rows. With ``ensemble=1`` (and no ``cv``) no row of X is
-            held out then: the booster trains on all of them, and the ``eval_set`` also calibrates
-            it and gives the estimates. Else the held-out rows of the folds do that, as ever.
+            Rows of another table, such as a later month: they are the held-out rows. All rows of X
+            train, in place of folds, and the ``eval_set`` stops the boosters, weighs and calibrates
+            them and gives the estimates. It cannot be combined with ``cv`` or ``groups``.
         eval_train : bool, default=False
             Whether `evals_result_` and callbacks also get loss and cost of the training rows,
             which takes time in every round.
@@ -355,7 +349,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         --------
         >>> from costboost.datasets import make_fraud
         >>> train, later = make_fraud(1000, random_state=0), make_fraud(1000, random_state=1)
-        >>> model = CostBoostClassifier({"fn": 100, "fp": 5}, ensemble=1, n_estimators=20)
+        >>> model = CostBoostClassifier({"fn": 100, "fp": 5}, effort="fast", n_estimators=20)
         >>> model = model.fit(
         ...     train.X, train.y, eval_set=(later.X, later.y), callbacks=lambda r: r.round == 10
         ... )

@@ -38,6 +38,10 @@ def _or(other: str | None, rule: Constraint) -> Constraint:
     return Constraint(f"{rule.words} or {other!r}", lambda v: v == other or rule.holds(v))
 
 
+def _are_folds(value: object) -> bool:
+    return integer(2).holds(value) or hasattr(value, "split") or np.iterable(value)
+
+
 RULES: dict[str, Constraint] = {
     "n_estimators": integer(1),
     "effort": one_of("fast", "balanced", "high"),
@@ -55,13 +59,10 @@ RULES: dict[str, Constraint] = {
     "subsample": FRACTION,
     "colsample": FRACTION,
     "early_stopping": BOOLEAN,
-    "patience": integer(1),
-    "n_iter_no_change": _or(None, integer(1)),
-    "ensemble": _or("auto", integer(1)),
+    "n_iter_no_change": integer(1),
     "cv": Constraint(
-        "None, a splitter or an iterable of (rows, held-out rows); for a number of folds use "
-        "ensemble",
-        lambda v: not isinstance(v, str) and (v is None or hasattr(v, "split") or np.iterable(v)),
+        "'auto', an integer >= 2, a splitter or an iterable of (rows, held-out rows)",
+        lambda v: v == "auto" if isinstance(v, str) else _are_folds(v),
     ),
     "validation_fraction": share(),
     "calibration": one_of("temperature", None),
@@ -92,7 +93,7 @@ _NAMES = {
     "verbosity": "verbose",
     "objective": "loss",
     "num_iterations": "n_estimators",
-    "early_stopping_round": "patience",
+    "early_stopping_round": "n_iter_no_change",
 }
 _WEIGHTS_OF_CLASSES = ("class_weight", "class_weights", "scale_pos_weight", "is_unbalance")
 

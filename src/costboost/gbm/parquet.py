@@ -34,6 +34,7 @@ from costboost.gbm.rows import (
     Totals,
     held_out_rows,
     hold_out_rule,
+    is_auto,
     strata,
 )
 from costboost.gbm.train import Candidate, Rounds
@@ -329,8 +330,8 @@ def _summed(block: PricedRows, held: Bools) -> tuple[PricedRows | None, Totals |
 
 def _check_supported(model: Any, owner: str) -> None:
     """Refuse what cannot be trained from disk, and say what to do instead."""
-    if model.ensemble not in (1, "auto") or model.cv is not None:
-        wrong = "ensemble", "each booster would need its own copy on disk. Set ensemble=1, cv=None"
+    if not is_auto(model.cv):
+        wrong = "cv", "each booster would need its own copy on disk. Set cv='auto'"
     elif model.effort == "high":
         wrong = "effort", "its members are compared in memory. Set effort='balanced'"
     else:

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._utils import is_integer
 from costboost.columns import Columns
 from costboost.columns.raw import is_sparse
 from costboost.costs import Costs, CostSummary
@@ -190,29 +191,40 @@ def strata(costs: Costs) -> Ints:
     return np.asarray(2 * costs.codes + costs.reduced.any(axis=1), dtype=np.intp)
 
 
+def is_auto(cv: Any) -> bool:
+    """Return True if the effort and the number of rows choose the folds."""
+    return isinstance(cv, str)
+
+
 def make_folds(
     rows: PricedRows, weights: Floats, model: Any, groups: Any = None, has_eval_set: bool = False
 ) -> tuple[list[Split], list[int]]:
     """The folds of a table in memory, and a seed for the boosters of each."""
     rng, owner = check_random_state(model.random_state), type(model).__name__
-    n, n_folds = len(rows), model.ensemble
-    is_large = n_folds == "auto" and model.effort != "fast" and n >= _ONE_FOLD_ROWS
-    if n_folds == "auto":
-        n_folds = 1 if model.effort == "fast" or is_large else _USUAL_FOLDS
+    n = len(rows)
+    n_folds = model.cv
+    if is_auto(model.cv):
+        n_folds = 1 if model.effort == "fast" or n >= _ONE_FOLD_ROWS else _USUAL_FOLDS
     if n < 2:
         raise ValueError(f"{owner} needs two rows or more with a weight above 0, got {n}.")
     alike = strata(rows.costs)
-    n_folds = min(int(n_folds), n // 2)
+    if has_eval_set:
+        if groups is not None or not is_auto(model.cv):
+            raise ValueError(
+                f"eval_set holds the held-out rows of {owner}, so there are no folds. Pass either "
+                "eval_set, or groups or cv."
+            )
+        return [(None, None)], [int(rng.randint(LARGEST_SEED))]
     if groups is not None:
         groups = column_or_1d(groups)
         check_consistent_length(weights, groups)
         groups = groups[weights > 0]
-    if model.cv is not None:
+    if not is_integer(n_folds):
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = _own_folds(model.cv, rows.X, rows.costs.codes, groups, place, owner)
-    elif has_eval_set and n_folds < 2 and not is_large:
-        folds = [(None, None)]
-    elif groups is not None:
+        return folds, [int(rng.randint(LARGEST_SEED)) for _ in folds]
+    n_folds = min(int(n_folds), n // 2)
+    if groups is not None:
         n_parts = n_folds if n_folds >= 2 else round(1.0 / model.validation_fraction)
         cv = StratifiedGroupKFold(n_parts, shuffle=True, random_state=rng.randint(LARGEST_SEED))
         folds = _own_folds(cv, rows.X, alike, groups, np.arange(n), owner)[: max(n_folds, 1)]
@@ -431,6 +443,8 @@ class TrainingRows(ABC):
     # Inputs of a network, a category counted once per value, if kinds of models can be compared on
     # folds; endlessly many of a sparse table.
     n_inputs: float | None = None
+    # Whether rows of the table are held out, by folds.
+    has_folds: bool = False
     # Whether each round is told while it happens, and threads are those of this machine.
     is_local: bool = True
     # Whether the user asked for the rounds of other rows than the held-out ones.
@@ -502,7 +516,8 @@ class MemoryRows(TrainingRows):
     def __post_init__(self) -> None:
         self.is_watched = self.eval_train or self.eval_set is not None
         self.totals = Totals.of(self.rows)
-        if self.eval_set is not None or self.folds[0][1] is not None:
+        self.has_folds = self.folds[0][1] is not None
+        if self.eval_set is not None or self.has_folds:
             X, codes = self.rows.X, self.columns.categorical
             largest = np.inf if is_sparse(X) else np.nan_to_num(X[:, codes]).max(axis=0, initial=0)
             self.n_inputs = X.shape[1] + float(np.sum(largest))
@@ -524,7 +539,10 @@ class MemoryRows(TrainingRows):
             return rows[shared_out(groups, max(len(rows) // wanted, 1), rng) == 0]
 
         rows, held = self.folds[0]
-        found.folds = [(some(rows, n), some(held, 2 * n))]
+        if rows is None or held is None:
+            found.folds = [(some(np.arange(len(self.rows)), n), None)]
+        else:
+            found.folds = [(some(rows, n), some(held, 2 * n))]
         return found
 
     def watched(self, number: int) -> dict[str, PricedRows]:

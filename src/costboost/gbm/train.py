@@ -33,7 +33,7 @@ from costboost.gbm.models import (
 )
 from costboost.gbm.network import NETWORK_ROWS, NetworkModel
 from costboost.gbm.parameters import CONSTRAINTS, resolved
-from costboost.gbm.rows import PricedRows, TrainingRows
+from costboost.gbm.rows import PricedRows, TrainingRows, is_auto
 from costboost.losses import named_loss
 from costboost.metrics import Verdict
 
@@ -304,14 +304,13 @@ def candidate(
     name = f"{leaves} leaves{', random splits' if random_splits else ''}"
     name = f"symmetric trees, {name}" if engine == "catboost" else name
     leaf = model.min_samples_leaf
-    patience = model.patience if model.n_iter_no_change is None else model.n_iter_no_change
     return Candidate(
         "network" if engine == "network" else name,
         engine,
         model,
         target,
         model.n_estimators,
-        patience if model.early_stopping else 0,
+        model.n_iter_no_change if model.early_stopping else 0,
         # Trees that are not greedy overfit less, and take larger steps.
         min(4.0 * rate, 1.0) if random_splits else rate,
         leaves,
@@ -327,8 +326,7 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     own: dict[str, Any] = {}
     if model.engine_params:
         own = resolved(model, rows.columns, rows.owner, rows.engine)
-    is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
-    if is_single or rows.n_inputs is None or model.loss != "auto":
+    if model.effort == "fast" or rows.n_inputs is None or model.loss != "auto":
         return [candidate(model, target, own, engine=rows.engine)]
     wanted: list[dict[str, Any]] = [{"leaves": 31}, {"leaves": 15, "random_splits": True}]
     # Models of other kinds would not keep to what the user demands of this one.
@@ -612,10 +610,10 @@ def _refit(used: list[Candidate], rows: TrainingRows, end: float) -> None:
     """Put one model of all rows in the place of those of the folds, where that is wanted."""
     model = used[0].settings
     wanted = model.refit
-    is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
+    is_ours = is_auto(model.cv) and model.effort != "fast"
     if wanted == "auto":  # who chose the folds wants to keep their boosters
         wanted = is_ours and rows.totals.rows >= _REFIT_ROWS
-    has_parts = len(rows.seeds) > 1 or (is_ours and rows.n_inputs is not None)
+    has_parts = len(rows.seeds) > 1 or (is_ours and rows.has_folds)
     if not wanted or not has_parts or not model.early_stopping:
         return
     # Without time for it, the models of the folds are as good.
