@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 import warnings
-from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost import _threads
-from costboost.boosting.classifiers import BoostingClassifier
 from costboost.errors import CollapseWarning
 from helpers.algorithms import (
     ALGORITHMS,
     BINARY,
     BOOSTERS,
     CASES,
-    MANY,
     PAIRS,
     make,
     matrix_of,
@@ -30,17 +28,35 @@ from helpers.algorithms import (
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
 
-@pytest.mark.parametrize("name", ["AdaC2Classifier", "LpCSBClassifier", "CSLogitBoostClassifier"])
-def test_one_pass_over_the_rules_for_every_answer(name, monkeypatch):
+class Counted:
+    """A weak learner that keeps how many rows it was asked to predict, call by call."""
+
+    passes: list[int] = []  # noqa: RUF012 (of all copies)
+
+    def predict(self, X):
+        self.passes.append(len(X))
+        return super().predict(X)
+
+
+class CountedClassifier(Counted, DecisionTreeClassifier):
+    pass
+
+
+class CountedRegressor(Counted, DecisionTreeRegressor):
+    pass
+
+
+COUNTED = {
+    "AdaC2Classifier": CountedClassifier(max_depth=1),
+    "CSLogitBoostClassifier": CountedRegressor(max_depth=1),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_one_pass_over_the_rules_for_every_answer(name):
     X, y, _ = rows(2)
-    clf = make(name, matrix_of(2)).fit(X, y)
-    passes = []
-    score = type(clf._ensemble).decision_function
-    monkeypatch.setattr(
-        type(clf._ensemble),
-        "decision_function",
-        lambda self, X: passes.append(len(X)) or score(self, X),
-    )
+    clf = make(name, matrix_of(2), estimator=COUNTED[name], n_estimators=3).fit(X, y)
+    passes = Counted.passes
     costs = np.array([[0.0, 1.0], [4.0, 0.0]])
     for ask in (
         lambda: clf.predict(X),
@@ -53,45 +69,41 @@ def test_one_pass_over_the_rules_for_every_answer(name, monkeypatch):
     ):
         passes.clear()
         ask()
-        assert passes == [len(X)]
+        assert passes == [len(X)] * clf.n_iter_
 
 
 # --- a fit happens or does not --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["AdaC2Classifier", "MCBoostClassifier", "DSEClassifier"])
-def test_an_interrupted_refit_changes_nothing(name, monkeypatch):
+class Interrupted(DecisionTreeClassifier):
+    """A weak learner whose third rule is never finished."""
+
+    n_fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).n_fits += 1
+        if type(self).n_fits == 3:
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("name", ["AdaC2Classifier", "SAMMEC2Classifier", "DSEClassifier"])
+def test_an_interrupted_refit_changes_nothing(name):
     X, y, _ = rows(2, seed=1)
     clf = make(name).fit(X, y)
+    clf.set_params(estimator=Interrupted(max_depth=1))
     before = vars(clf).copy()
-    monkeypatch.setattr(BoostingClassifier, "_keep", Mock(side_effect=KeyboardInterrupt))
+    Interrupted.n_fits = 0
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X[:, :2], np.where(y == 1, "b", "a"))
     assert vars(clf).keys() == before.keys()
     assert all(vars(clf)[key] is value for key, value in before.items())
-    fresh = BOOSTERS[name]()
+    fresh = make(name, estimator=Interrupted(max_depth=1))
+    Interrupted.n_fits = 0
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(X, y)
     with pytest.raises(NotFittedError):
         fresh.predict(X)
-
-
-# --- ties -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", MANY)
-def test_ties_go_to_the_cheapest_decision(name):
-    X, y, _ = rows(4)
-    clf = make(name, matrix_of(4)).fit(X, y)
-    cheapest = int(np.argmin(np.bincount(y) @ clf.cost_matrix_))
-    other = (cheapest + 1) % 4
-    scores = np.zeros((4, 4))
-    scores[1] = 2.0
-    scores[2, [cheapest, other]] = 0.3, 0.1 + 0.2  # equal up to rounding
-    scores[3, other] = 1e-6
-    settled = clf._settled(scores)
-    assert clf._decide(settled).tolist() == [cheapest, cheapest, cheapest, other]
-    np.testing.assert_allclose(settled, scores, rtol=1e-12, atol=1e-300)
 
 
 # --- decisions that are not the classes -----------------------------------------------------
@@ -99,6 +111,10 @@ def test_ties_go_to_the_cheapest_decision(name):
 
 PRICES = {"accept": [0.0, 20.0], "review": [3.5, 11.0], "block": [8.0, 0.0]}
 REVIEW_COSTS = pd.DataFrame(PRICES, index=[0, 1])
+OTHER_DECISIONS = {
+    *("AverageCostClassifier", "CostingClassifier", "DSEClassifier", "GBSEClassifier"),
+    "LpCSBClassifier",
+}
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
@@ -106,7 +122,7 @@ def test_more_decisions_than_classes(name):
     X, y, _ = rows(2, n=300)
     X[:, 0] += y
     clf = BOOSTERS[name](REVIEW_COSTS, n_estimators=8, random_state=0)
-    if clf._needs_classes_as_decisions:
+    if name not in OTHER_DECISIONS:
         with pytest.raises(ValueError, match=r"review.*decides only for the classes"):
             clf.fit(X, y)
         return

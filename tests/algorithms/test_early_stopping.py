@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from costboost.boosting import StopBoosting
-from costboost.boosting.classifiers import _held_out
 from helpers.algorithms import CASES, classes_of, make, matrix_of, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
@@ -56,16 +56,51 @@ def test_the_best_round_is_kept(case):
     assert prices(case)[truth, clf.predict(new)].mean() == pytest.approx(told.min())
 
 
-@pytest.mark.parametrize("case", ["AdaC2Classifier", "CSLogitBoostClassifier", "MCBoost tree"])
+class Told:
+    """A weak learner that keeps the rows of every fit."""
+
+    tables: list[np.ndarray] = []  # noqa: RUF012 (of all copies)
+
+    def fit(self, X, y, sample_weight=None):
+        self.tables.append(np.array(X))
+        return super().fit(X, y, sample_weight)
+
+
+class ToldClassifier(Told, DecisionTreeClassifier):
+    pass
+
+
+class ToldRegressor(Told, DecisionTreeRegressor):
+    pass
+
+
+def trained_on(X):
+    """Whether each row was in the first fit of a weak rule; its first number tells it."""
+    return np.isin(X[:, 0], Told.tables[0][:, 0])
+
+
+LEARNERS = {
+    "AdaC2Classifier": ToldClassifier(max_depth=2, random_state=0),
+    "CSLogitBoostClassifier": ToldRegressor(max_depth=2, random_state=0),
+    "MCBoostClassifier": ToldRegressor(max_depth=2, random_state=0),
+}
+
+
+@pytest.mark.parametrize("case", LEARNERS)
 def test_held_out_rows_are_not_trained_on(case):
     X, y = noisy(case)
     costs = np.random.default_rng(0).uniform(1.0, 5.0, len(y))
     options = {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3}
+    options["estimator"] = LEARNERS[case]
+    Told.tables.clear()
     clf = make(case, n_estimators=20, **options).fit(X, y, costs=costs)
     assert len(clf.evals_result_["decision"][0]["held_out"]["cost"]) >= clf.n_iter_
-    held = _held_out(y, np.full(len(y), True), 0.3, np.random.RandomState(0), "")
-    others = np.setdiff1d(np.arange(len(y)), held)
-    alone = make(case, n_estimators=clf.n_iter_).fit(X[others], y[others], costs=costs[others])
+    others = np.flatnonzero(trained_on(X))
+    assert 0.65 < len(others) / len(y) < 0.75
+    learner = LEARNERS[case]
+    alone = make(case, n_estimators=clf.n_iter_, estimator=learner).fit(
+        X[others], y[others], costs=costs[others]
+    )
     np.testing.assert_allclose(clf.decision_function(X), alone.decision_function(X), atol=1e-9)
     with pytest.raises(ValueError, match=r"validation_fraction.*holds out none of"):
         make(case, early_stopping=True).fit(X[:8], y[:8])
@@ -75,13 +110,15 @@ def test_held_out_rows_are_not_trained_on(case):
         np.testing.assert_allclose(packed.decision_function(X), clf.decision_function(X))
 
 
-@pytest.mark.parametrize("case", ["AdaC2Classifier", "LpCSB adjusted"])
+@pytest.mark.parametrize("case", ["AdaC2Classifier", "SAMMEC2Classifier"])
 def test_held_out_rows_count_by_their_weights(case):
     X, y = noisy(case)
     s = np.random.default_rng(0).integers(0, 9, len(y)).astype(float)
     clf = make(case, prices(case), n_estimators=4, early_stopping=True, validation_fraction=0.4)
+    clf.set_params(estimator=ToldClassifier(max_depth=2))
+    Told.tables.clear()
     clf.fit(X, y, sample_weight=s)
-    held = _held_out(y, s > 0, 0.4, np.random.RandomState(0), "")
+    held = np.flatnonzero((s > 0) & ~trained_on(X))
     paid = [prices(case)[y, decided] for decided in clf.staged_predict(X)]
     told = clf.evals_result_["decision"][0]["held_out"]["cost"][: clf.n_iter_]
     np.testing.assert_allclose(told, [np.average(c[held], weights=s[held]) for c in paid])

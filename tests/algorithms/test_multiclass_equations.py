@@ -256,30 +256,57 @@ def test_p_1_draws_samples_of_the_pairs(variant):
 # --- DSE, Costing ---------------------------------------------------------------------------
 
 
+class Told(DecisionTreeClassifier):
+    """A weak learner that keeps the rows and classes of every fit."""
+
+    fits: list[tuple[np.ndarray, np.ndarray]] = []  # noqa: RUF012 (of all copies)
+
+    def fit(self, X, y, sample_weight=None):
+        self.fits.append((np.array(X), np.array(y)))
+        return super().fit(X, y, sample_weight)
+
+
+def sample_of(name, seed, X, y, **given):
+    """Rows and classes that the one weak rule of an average was trained on."""
+    model = getattr(costboost, name)(n_estimators=1, estimator=Told(), random_state=seed)
+    Told.fits.clear()
+    model.fit(X, y, **given)
+    ((told, classes),) = Told.fits
+    order = np.argsort(X[:, 0])
+    return order[np.searchsorted(X[order, 0], told[:, 0])], classes
+
+
+def generator_of_the_sample(seed):
+    """The generator that draws the first sample."""
+    seeds = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=1)
+    return np.random.RandomState(seeds[0])
+
+
 @pytest.mark.parametrize("k", CLASSES)
 def test_dse_draws_by_what_a_class_saves_and_costing_by_the_mean_cost_of_an_error(k):
-    _, _, _, C, z, s = rows(50, k)
-    rng = Recorder(0)
-    drawn, classes = costboost.DSEClassifier._draw(MulticlassProblem(z, C, s), rng)
-    expected = pnorm.dse_probabilities(C, s)
-    np.testing.assert_allclose(rng.probabilities[0].reshape(-1, k), expected, **CLOSE)
-    assert len(drawn) == len(classes) == len(C)
-    assert (expected[drawn, classes] > 0).all()
-    _, _, _, C, z, s = rows(52, k, n=200)
-    rng = Recorder(0)
-    accepted, classes = costboost.CostingClassifier._draw(MulticlassProblem(z, C, s), rng)
-    chance = pnorm.costing_probabilities(C, z, s)
-    np.testing.assert_array_equal(accepted, np.flatnonzero(rng.drawn[0] < chance))
+    X, codes, prices, C, z, s = rows(50, k)
+    given = {"costs": prices, "sample_weight": s}
+    drawn, classes = sample_of("DSEClassifier", 3, X, codes, **given)
+    chance = pnorm.dse_probabilities(C, s)
+    pairs = generator_of_the_sample(3).choice(chance.size, size=len(C), p=chance.ravel())
+    np.testing.assert_array_equal([drawn, classes], np.divmod(pairs, k))
+    X, codes, prices, C, z, s = rows(52, k, n=200)
+    given = {"costs": prices, "sample_weight": s}
+    accepted, classes = sample_of("CostingClassifier", 3, X, codes, **given)
+    uniform = generator_of_the_sample(3).uniform(size=len(C))
+    np.testing.assert_array_equal(
+        accepted, np.flatnonzero(uniform < pnorm.costing_probabilities(C, z, s))
+    )
     np.testing.assert_array_equal(classes, z[accepted])
 
 
 def test_costing_takes_a_row_of_a_class_that_was_rejected():
     """Two rows of the cheap class have a chance of 1e-9; a row without a stake is never taken."""
-    C = np.array([[0, 1e9], [0, 1e9], [1, 0], [1, 0], [0, 0]])
-    problem = MulticlassProblem(np.array([0, 0, 1, 1, 1]), C, np.ones(5))
+    prices = np.array([[0, 1e9], [0, 1e9], [1, 0], [1, 0], [0, 0]])
+    X, y = np.arange(5.0)[:, None], np.array([0, 0, 1, 1, 1])
     taken = set()
     for seed in range(20):
-        accepted, classes = costboost.CostingClassifier._draw(problem, np.random.RandomState(seed))
+        accepted, classes = sample_of("CostingClassifier", seed, X, y, costs=prices)
         assert classes.tolist() == [0, 0, 1]
         taken.add(int(accepted[-1]))
     assert taken == {2, 3}

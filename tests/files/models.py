@@ -14,17 +14,14 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 import costboost
-from costboost.boosting.classifiers import BoostingClassifier
 from costboost.losses import LOSSES, MC
 
 ESTIMATORS = sorted(name for name in costboost.__all__ if name.endswith("Classifier"))
 MULTICLASS = [
-    name
-    for name in ESTIMATORS
-    if (issubclass(C := getattr(costboost, name), BoostingClassifier) and not C._is_binary)
-    or name in ("CostBoostClassifier", "MinCostClassifier")
+    name for name in ESTIMATORS if get_tags(getattr(costboost, name)()).classifier_tags.multi_class
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from sklearn.utils import get_tags
 
 import costboost
 from costboost.algorithms.lozano2008 import VARIANTS
@@ -14,7 +15,7 @@ from reference import multiclass
 
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
 BOOSTERS = {name: C for name, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)}
-TWO = {name: C for name, C in BOOSTERS.items() if C._is_binary}
+TWO = {name: C for name, C in BOOSTERS.items() if not get_tags(C()).classifier_tags.multi_class}
 MANY = {name: C for name, C in BOOSTERS.items() if name not in TWO}
 # With the binary algorithms that are not boosting alone (AdaMEC).
 BINARY = {name: C for name, C in ALGORITHMS.items() if name not in MANY}
@@ -43,17 +44,13 @@ OPTIONS |= {f"MCBoost {loss}": ("MCBoostClassifier", {"loss": loss}) for loss in
 CASES = {name: (name, {}) for name in BINARY} | OPTIONS
 
 # Rows are drawn, so equal weights do not mean equal samples.
-DRAWS = {
-    case
-    for case, (name, _) in OPTIONS.items()
-    if MANY[name]._draw or case in ("AverageCostClassifier", "LpCSB p=1")
+DRAWS = {"AverageCostClassifier", "CostingClassifier", "DSEClassifier", "LpCSB p=1"}
+# Without trees of LightGBM by default; in the others categories and missing values are welcome.
+OTHER_LEARNERS = {
+    *("CostingClassifier", "DSEClassifier", "LpCSB direct", "SAMMEC2Classifier", "P-MCBoost"),
+    *("MCBoostClassifier", *(f"MCBoost {loss}" for loss in multiclass.LOSSES)),
 }
-# LightGBM trees in them: categories and missing values welcome.
-TREES = {
-    case
-    for case, (name, options) in OPTIONS.items()
-    if MANY[name](**options)._learner().accepts_categories
-}
+TREES = set(OPTIONS) - OTHER_LEARNERS
 BLIND = ("MCBoost mc", "M2 uniform")  # no costs in their equations
 
 
