@@ -142,8 +142,10 @@ class RemembersFits(Sound):
     def fit(self, X, y, sample_weight=None, *, costs=None):
         super().fit(X, y, sample_weight, costs=costs)
         type(self).seen += 1
-        self._ensemble.votes = self._ensemble.votes * (1.0 + 0.01 * type(self).seen)
         return self
+
+    def decision_function(self, X):
+        return super().decision_function(X) * (1.0 + 0.01 * type(self).seen)
 
 
 class ThreadRace(Sound):
@@ -158,52 +160,59 @@ class ThreadRace(Sound):
 
 
 class CostUnitLeaks(Sound):
-    """A constant that was meant for costs around 1."""
+    """A threshold that was meant for costs around 1."""
 
-    def _problem(self, costs, weights):
-        matrix = None if costs.matrix is None else costs.matrix + 5.0 * (costs.matrix > 0)
-        prices = costs.prices + 5.0 * (costs.prices > 0) if matrix is None else None
-        leaky = type(costs)(
-            costs.classes, matrix, costs.decisions, codes=costs.codes, prices=prices
-        )
-        return super()._problem(leaky, weights)
+    def predict(self, X, costs=None):
+        decided = super().predict(X, costs=costs)
+        return decided if self.cost_matrix_.max() < 20.0 else np.roll(decided, 1)
 
 
 class WeightUnitLeaks(Sound):
     """Weights are smoothed by 1."""
 
-    def _problem(self, costs, weights):
-        return super()._problem(costs, weights + 1.0)
+    def fit(self, X, y, sample_weight=None, *, costs=None):
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight) + 1.0
+        return super().fit(X, y, sample_weight, costs=costs)
 
 
 class RowOrderLeaks(Sound):
     """The first row counts ten times."""
 
-    def _problem(self, costs, weights):
-        first = np.where(np.arange(len(weights)) == 0, 10.0, 1.0)
-        return super()._problem(costs, weights * first)
+    def fit(self, X, y, sample_weight=None, *, costs=None):
+        n = len(np.asarray(y))
+        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight)
+        first = np.where(np.arange(n) == 0, 10.0, 1.0)
+        return super().fit(X, y, weights * first, costs=costs)
 
 
 class NamesLeak(Sound):
     """The seed is made of the names of the classes."""
 
-    def _scores(self, X):
+    def decision_function(self, X):
         key = zlib.crc32(repr(self.classes_.tolist()).encode()) % 7
-        return super()._scores(X) * (1.0 + key)
+        return super().decision_function(X) * (1.0 + key)
 
 
 class ClassOrderLeaks(Sound):
     """The second class is favoured."""
 
-    def _scores(self, X):
-        return super()._scores(X) + 0.3
+    def decision_function(self, X):
+        return super().decision_function(X) + 0.3
+
+    def predict(self, X, costs=None):
+        if costs is not None:
+            return super().predict(X, costs=costs)
+        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
 
 
 class CountsRows(Sound):
     """Each row has the mean weight of its class: splitting rows changes it."""
 
-    def _problem(self, costs, weights):
-        return super()._problem(costs, np.sqrt(weights))
+    def fit(self, X, y, sample_weight=None, *, costs=None):
+        if sample_weight is not None:
+            sample_weight = np.sqrt(np.asarray(sample_weight))
+        return super().fit(X, y, sample_weight, costs=costs)
 
 
 class RawError(Sound):
