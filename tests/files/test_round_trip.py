@@ -19,7 +19,6 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 
 from cli.conftest import run
-from costboost._utils import fingerprint
 from costboost.errors import ModelFileError
 from costboost.files import FORMAT, inspect, load, save
 from costboost.files.container import to_json
@@ -42,11 +41,6 @@ def test_the_loaded_model_is_the_same(case, path):
     assert type(copy) is type(model)
     assert same(answers(model, X), answers(copy, X))
     assert save(copy, path).read_bytes() == first
-
-
-def test_rules_are_written_once(path):
-    copy = load(save(fitted("AdaC2Classifier")[0], path))
-    assert all(a is b for a, b in zip(copy.estimators_, copy._ensemble.rules, strict=True))
 
 
 VALUES = [
@@ -206,11 +200,17 @@ def test_date_and_rows_of_the_training(path):
     assert before - timedelta(minutes=1) < datetime.fromisoformat(model.trained_at_) <= before
     found = inspect(model.save(path))
     assert found["trained"] == model.trained_at_
-    assert found["data"] == model.data_fingerprint_ == fingerprint(X, y)
+    assert found["data"] == model.data_fingerprint_
     for name in ("CostBoostClassifier", "MinCostClassifier", "CSB2M2Classifier"):
-        assert fitted(name)[0].data_fingerprint_ == fingerprint(X, y)
+        assert fitted(name)[0].data_fingerprint_ == model.data_fingerprint_
 
 
+def fingerprint(X, y):
+    return make("CostBoostClassifier", n_estimators=1).fit(X, y).data_fingerprint_
+
+
+@pytest.mark.filterwarnings("ignore::costboost.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 def test_fingerprints_tell_tables_apart():
     X, y = rows()
     changed, frame = X.copy(), pd.DataFrame(X, columns=list("abcd"))

@@ -11,6 +11,7 @@ import pytest
 import rich
 from rich.console import Console
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
@@ -39,18 +40,21 @@ def make(cost_matrix=None, **options):
 
 @pytest.mark.parametrize(("k", "costs"), [(2, COSTLY), (3, MATRIX3), (2, THREE)], ids=str)
 def test_values_are_those_of_the_stages(k, costs):
-    """Loss and cost of every round, computed again from one booster's staged answers."""
+    """Loss and cost of every round, computed again from shorter fits and staged answers."""
     X, y = rows(k)
     Z, z = rows(k, seed=5)
     model = make(costs, cv="auto", early_stopping=False, calibration=None)
     weights = 1.0 + np.arange(len(y)) % 3
     model.fit(X, y, weights, eval_set=(Z, z), eval_train=True)
     (found,) = model.evals_result_["probability"]
+    stages = [
+        clone(model).set_params(n_estimators=n).fit(X, y, weights, eval_set=(Z, z))
+        for n in range(1, 13)
+    ]
     assert set(found) == {"eval_set", "train"}
     sets = {"eval_set": (Z, z, np.ones(len(z))), "train": (X, y, weights)}
     for name, (A, a, w) in sets.items():
-        head = model.heads_["probability"]
-        proba = [head.proba(scores) for scores in head.staged_scores(model._read(A))]
+        proba = [stage.predict_proba(A) for stage in stages]
         losses = [log_loss(a, p, labels=range(k), sample_weight=w) for p in proba]
         np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
         paid = [

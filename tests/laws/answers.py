@@ -17,9 +17,9 @@ import pandas as pd
 from sklearn.base import clone
 
 from costboost import MinCostClassifier
-from costboost._typing import AnyArray
 from costboost.costs.forms import varies
 from costboost.decisions import cheapest
+from helpers.arrays import AnyArray
 from laws.case import Case
 from laws.comparing import bits, broken
 from laws.outcome import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats, Ints
+from helpers.arrays import AnyArray, Floats, Ints
 from laws.containers import CONTAINERS, LABEL_CONTAINERS, column_names
 
 __all__ = ["ACTIONS", "Case", "Prices"]

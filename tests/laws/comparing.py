@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import AnyArray
+from helpers.arrays import AnyArray
 from laws.case import Case
 from laws.outcome import LawBrokenError, Outcome
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from costboost._typing import AnyArray, Floats
+from helpers.arrays import AnyArray, Floats
 
 __all__ = ["CONTAINERS", "FRAMES", "LABEL_CONTAINERS", "column_names"]
 

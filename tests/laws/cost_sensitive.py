@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
-from costboost._typing import AnyArray
 from costboost.errors import CollapseWarning
+from helpers.arrays import AnyArray
 
 # Rounding may tip rows that lie between two decisions; a law that is broken tips more of them.
 _TIPPED = 0.05

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import AnyArray
+from helpers.arrays import AnyArray
 from laws.case import ACTIONS, Case
 from laws.comparing import broken, random_of
 from laws.outcome import refused

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from costboost._typing import AnyArray
+from helpers.arrays import AnyArray
 from laws.case import Case
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
-from costboost._typing import AnyArray, Floats, Ints
+from helpers.arrays import AnyArray, Floats, Ints
 from laws.case import ACTIONS, Case, Prices
 from laws.containers import CONTAINERS, FRAMES, LABEL_CONTAINERS
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import AnyArray
+from helpers.arrays import AnyArray
 from laws.case import Case
 from laws.comparing import COST_UNITS, WEIGHT_UNITS, random_of, same
 from laws.outcome import Outcome, outcome

@@ -16,7 +16,7 @@ from sklearn.metrics import zero_one_loss
 from sklearn.model_selection import TunedThresholdClassifierCV, cross_validate
 from sklearn.tree import DecisionTreeClassifier
 
-from costboost import AdaC2Classifier, CostBoostClassifier
+from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
 from costboost.costs import Costs, per_row
 from costboost.metrics import (
     avoidable_cost_score,
@@ -257,8 +257,8 @@ def test_a_scorer_knows_labels_and_refuses_to_go_without_the_costs_of_the_fit():
     assert scorer(tree, [[0], [1]], ["a", "b"]) == 1
     with pytest.raises(ValueError, match=r"'metric'.*'savings'.*got 'auc'"):
         scorer_of("auc")
-    tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
-    tree.cost_matrix, tree._costs_source = None, "rows"
+    tree = MinCostClassifier(DecisionTreeClassifier(max_depth=1), n_jobs=1)
+    tree.fit(X, y, costs=per_row(fn=amount, fp=7))
     with pytest.raises(ValueError, match=r"set_score_request\(costs=True\)"):
         scorer_of()(tree, X, y)
     assert np.isfinite(scorer_of()(tree, X, y, costs=per_row(fn=amount, fp=7)))
