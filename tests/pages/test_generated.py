@@ -1,7 +1,6 @@
 """Tables and pages that follow from code or measurements are what they would be written today."""
 
 import re
-import shutil
 
 import figures
 import pandas as pd
@@ -11,7 +10,6 @@ import tables
 
 import algorithms
 import costboost
-from costboost_papers import pages, registry
 from helpers.pages import ROOT
 
 DOCS = ROOT / "docs"
@@ -35,21 +33,6 @@ def test_every_table_has_one_place():
 def test_tables_are_up_to_date(page):
     text = page.read_text("utf-8")
     assert text == tables.fill(text, MADE), "run python docs/build.py tables"
-
-
-@pytest.mark.slow
-def test_pages_of_papers_follow_from_the_kept_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "save_figure", lambda figure, path: None)
-    docs = DOCS / "papers"
-    for folder in ("rows", "summaries"):
-        shutil.copytree(docs / folder, tmp_path / folder)
-    written = pages.write_pages(tmp_path, tmp_path / "nothing new")
-    for path in (*written, *(tmp_path / "summaries").iterdir()):
-        old = (docs / path.relative_to(tmp_path)).read_text("utf-8")
-        assert old == path.read_text("utf-8"), f"{path.name}: run costboost-papers pages"
-    names = {"README", *(paper.name for paper in registry.PAPERS)}
-    assert {path.stem for path in docs.glob("*.md")} == names
-    assert 0 < max(path.stat().st_size for path in (docs / "rows").iterdir()) < 800_000
 
 
 @pytest.fixture

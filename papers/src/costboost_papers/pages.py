@@ -151,7 +151,6 @@ class _Judged(NamedTuple):
 def write_pages(
     docs: Path,
     results: Path,
-    mode: Mode = "full",
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
     """Write the pages, and before that the rows to be kept, summaries and figures."""
@@ -159,7 +158,7 @@ def write_pages(
     runs = read_runs(docs / "summaries")
     index, texts = [], {}
     for paper in registry.PAPERS:
-        found = [_result(item, docs, results, mode, runs, say) for item in paper.items()]
+        found = [_result(item, docs, results, runs, say) for item in paper.items()]
         known = [result for result in found if result is not None]
         overall = paper.overall({result.item.name: result.summary for result in known})
         index.append(_Judged(paper, known, overall, _claims(paper, known, overall)))
@@ -176,18 +175,18 @@ def _result(
     item: Item,
     docs: Path,
     results: Path,
-    mode: Mode,
     runs: dict[tuple[str, str], Run],
     say: Callable[[str], None],
 ) -> _Result | None:
     """The item's figures: from rows as far as there are any, else from the summary that is kept."""
     summary = read_summary(docs / "summaries", item)
     source = registry.owner(item)
-    store, plan = Store(results, source, Options(mode), docs), source.tasks(mode)
+    store = Store(results, source, Options(), docs)
+    plan = source.tasks("full")
     if source is item:
         store.keep(plan)
     rows = store.settled(plan, over_sets=source.over_sets)
-    run = describe_run(item, source, rows, mode, runs.get((item.paper, item.name)))
+    run = describe_run(item, source, rows, "full", runs.get((item.paper, item.name)))
     if run.tasks:
         write_summary(docs / "summaries", item, _joined(summarise(item, rows), summary))
         summary = read_summary(docs / "summaries", item)
