@@ -238,7 +238,7 @@ class VowpalWabbit:
             file = Path(folder) / "rows.txt"
             with file.open("w") as lines:
                 for row, cost in zip(rows, costs[order] / scale, strict=True):
-                    lines.write(self._example(row, cost) + "\n")
+                    lines.write(self.example(row, cost) + "\n")
             if self.reduction == "csoaa_ldf":
                 task = "--csoaa_ldf mc -q sd"
             else:
@@ -256,7 +256,7 @@ class VowpalWabbit:
             for row in scaled
         ]
 
-    def _example(self, row: str, cost: np.ndarray | None) -> str:
+    def example(self, row: str, cost: np.ndarray | None) -> str:
         said = [f"{i + 1}" + ("" if cost is None else f":{cost[i]:.6g}") for i in range(self.k)]
         if self.reduction == "cs_active":
             return f"{' '.join(said)} |s {row}"
@@ -266,7 +266,7 @@ class VowpalWabbit:
     def predict(self, X: np.ndarray) -> np.ndarray:
         decided = []
         for row in self._rows(X):
-            example = self._example(row, None)
+            example = self.example(row, None)
             if self.reduction == "csoaa_ldf":
                 decided.append(self.model_.predict(example.rstrip("\n").split("\n")))
             else:

@@ -255,8 +255,8 @@ def test_costs_reach_vowpalwabbit_by_decision():
     for model in both.values():
         model.k = 2
     cost = np.array([0.0, 0.5])
-    assert both["cs_active"]._example("0:1", cost) == "1:0 2:0.5 |s 0:1"
-    lines = both["csoaa_ldf"]._example("0:1", cost).split("\n")
+    assert both["cs_active"].example("0:1", cost) == "1:0 2:0.5 |s 0:1"
+    lines = both["csoaa_ldf"].example("0:1", cost).split("\n")
     assert lines == ["shared |s 0:1", "1:0 |d d0", "2:0.5 |d d1", ""]
 
 
