@@ -16,6 +16,7 @@ from costboost import CostBoostClassifier, CostWarning, MinCostClassifier, decis
 from costboost.costs import Costs, per_row
 from costboost.metrics import avoidable_cost_score, make_cost_scorer, total_cost
 from costboost.monitor import snapshot
+from helpers.costs import costs_of_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
@@ -236,10 +237,10 @@ def test_a_frame_of_fn_and_fp_is_read_as_such(names, kind):
     positive = {"fn": 1, "fp": 1, "positive": "churn"}
     for codes in (None, np.unique(y, return_inverse=True)[1]):
         known = {"classes": ["churn", "stay"], "n_samples": len(y), "codes": codes}
-        found = Costs.resolve(positive, costs, **known)
-        same(found.matrix, Costs.resolve(None, wanted, **known).matrix)
+        found = costs_of_rows(positive, costs, **known)
+        same(found.matrix, costs_of_rows(None, wanted, **known).matrix)
         with pytest.raises(ValueError, match=r"the positive one.*per_row\(fn=.*positive="):
-            Costs.resolve(None, costs, **known)
+            costs_of_rows(None, costs, **known)
     for metric in (total_cost, metrics.savings_score, avoidable_cost_score, metrics.mean_cost):
         found = metric(y, y[::-1], costs=costs, positive="churn")
         assert found == metric(y, y[::-1], costs=wanted)

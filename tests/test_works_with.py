@@ -14,7 +14,8 @@ from sklearn.multiclass import OneVsRestClassifier
 
 import costboost
 from costboost import MinCostClassifier
-from costboost.costs import Costs, per_row
+from costboost.costs import per_row
+from helpers.costs import costs_of_rows
 from helpers.works_with import COLUMNS, TOOLS, cell
 
 PAGE = Path(__file__).parents[1] / "docs" / "works_with.md"
@@ -51,12 +52,12 @@ def test_costs_by_label_mean_the_same_behind_an_encoder():
             np.testing.assert_array_equal(voting.predict(X), alone.predict(X))
     for form in (pairs, {"fn": 5, "fp": 1, "positive": "a"}):
         with pytest.raises(ValueError, match=r"encoded the labels, add 'classes', all labels"):
-            Costs.resolve(form, classes=[0, 1] if "fn" in form else [0, 1, 2])
+            costs_of_rows(form, classes=[0, 1] if "fn" in form else [0, 1, 2])
     # One class against the rest has the codes 0 and 1, which are no labels of three.
     with pytest.raises(ValueError, match="add 'classes'"):
         OneVsRestClassifier(MinCostClassifier(LogisticRegression(), named)).fit(X, y)
     actions = {(t, d): 1.0 for t in "abc" for d in ("go", "stop")} | {"classes": list("abc")}
-    found = Costs.resolve(actions, classes=[0, 1, 2])
+    found = costs_of_rows(actions, classes=[0, 1, 2])
     assert found.decisions.tolist() == ["go", "stop"] and found.classes.tolist() == [0, 1, 2]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from costboost.cli.problem import has_label, label_names, read_costs, truth, typed_costs
 from costboost.columns import TableError
-from costboost.costs import Costs
+from helpers.costs import costs_of_rows
 
 REVIEW = "truth\taccept\treview\n0\t0\t4\n1\tamount\t4\n2\t9\t9\n"  # no row is of the class 2
 
@@ -38,7 +38,7 @@ def test_typed_costs(tmp_path, given, classes, positive, matrix):
             typed_costs(entries, table)
         return
     form, _ = read_costs(typed_costs(entries, table), classes, positive, "y")
-    found = Costs.resolve(form, classes=classes, X=pl.DataFrame({"amount": [7.0]}))
+    found = costs_of_rows(form, classes=classes, X=pl.DataFrame({"amount": [7.0]}))
     assert np.asarray(found.matrix).tolist() == matrix
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from costboost.costs import Costs, per_row
 from costboost.errors import CostWarning
+from helpers.costs import costs_of_rows
 
 same = np.testing.assert_array_equal
 
@@ -63,7 +64,7 @@ FORMS = {
 def test_all_forms_say_the_same(form):
     for codes in (None, [0, 1, 1]):
         for name in ("cost_matrix",) if isinstance(form, Costs) else ("cost_matrix", "costs"):
-            costs = Costs.resolve(**{name: form}, classes=CLASSES, codes=codes)
+            costs = costs_of_rows(**{name: form}, classes=CLASSES, codes=codes)
             same(costs.matrix, MATRIX)
             assert costs.matrix.dtype == np.float64 and not costs.is_per_row
 
@@ -71,18 +72,18 @@ def test_all_forms_say_the_same(form):
 @pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [False, True], ["n", "y"], ABC], ids=str)
 def test_any_labels_and_decisions(classes):
     k = len(classes)
-    same(Costs.resolve(None, classes=classes).matrix, 1 - np.eye(k))
+    same(costs_of_rows(None, classes=classes).matrix, 1 - np.eye(k))
     for decisions, table in ((classes, M3[:k, :k]), (DECISIONS, M3[:k])):
         for name, form in labelled(table, classes, decisions).items():
-            costs = Costs.resolve(form, classes=np.array(classes))
+            costs = costs_of_rows(form, classes=np.array(classes))
             assert costs.decisions.tolist() == decisions, name
             same(costs.matrix, table, name)
-            known = Costs.resolve(form, classes=classes, decisions=decisions[::-1])
+            known = costs_of_rows(form, classes=classes, decisions=decisions[::-1])
             same(known.matrix, table[:, ::-1], name)
-        rows = Costs.resolve(costs=table[None], classes=classes, decisions=decisions)
+        rows = costs_of_rows(costs=table[None], classes=classes, decisions=decisions)
         same(rows.matrix, table[None])
     if classes[0] in (0, -1):  # a usual pair needs no positive class
-        short = Costs.resolve({"fn": 5, "fp": 1, "tp": 0.5, "tn": -2}, classes=classes)
+        short = costs_of_rows({"fn": 5, "fp": 1, "tp": 0.5, "tn": -2}, classes=classes)
         same(short.matrix, [[-2, 1], [5, 0.5]])
 
 
@@ -90,24 +91,24 @@ def test_a_class_without_rows_stays_a_decision():
     form = pd.DataFrame(1.0 - np.eye(3), ABC, ABC)
     pairs = {(truth, decision): 1 for truth in ABC for decision in ABC if truth != decision}
     for given in (form, form[["c", "a", "b"]], pairs):
-        costs = Costs.resolve(given, classes=["a", "c"])
+        costs = costs_of_rows(given, classes=["a", "c"])
         assert costs.decisions.tolist() == ABC
         same(costs.matrix, [[0, 1, 1], [1, 1, 0]])
-    square = Costs.resolve(form, classes=["a", "c"], as_classes=True)
+    square = costs_of_rows(form, classes=["a", "c"], as_classes=True)
     same(square.matrix, [[0, 1], [1, 0]])
 
 
 def test_rows():
     X = pd.DataFrame({"amount": [10.0, 20.0]})
-    costs = Costs.resolve(lambda X: per_row(fn=X["amount"], fp=1), classes=[0, 1], X=X)
+    costs = costs_of_rows(lambda X: per_row(fn=X["amount"], fp=1), classes=[0, 1], X=X)
     same(costs.matrix, per_row(fn=[10, 20], fp=1))
-    both = Costs.resolve({"fn": 5, "fp": 1}, costs.matrix, classes=[0, 1], codes=[0, 1])
+    both = costs_of_rows({"fn": 5, "fp": 1}, costs.matrix, classes=[0, 1], codes=[0, 1])
     same(both.prices, [[0, 1], [20, 0]])  # costs win over the matrix
-    prices = Costs.resolve(costs=[2, 30, 4], classes=ABC, codes=[0, 2, 1])
+    prices = costs_of_rows(costs=[2, 30, 4], classes=ABC, codes=[0, 2, 1])
     same(prices.prices, [[0, 2, 2], [30, 30, 0], [4, 0, 4]])
     assert prices.matrix is None and prices.is_per_row
     named = pd.DataFrame(TABLE[[0, 1, 1]], columns=DECISIONS)
-    known = Costs.resolve(costs=named, classes=CLASSES, codes=[0, 1, 1])
+    known = costs_of_rows(costs=named, classes=CLASSES, codes=[0, 1, 1])
     assert known.decisions.tolist() == DECISIONS
     same(known.prices, named)
 
@@ -178,7 +179,7 @@ def test_message(given, message):
     names = {"cost_matrix", "costs"}
     arguments = given if isinstance(given, dict) and names & set(given) else {"cost_matrix": given}
     with pytest.raises((ValueError, TypeError), match=f"(?s){message}") as caught:
-        Costs.resolve(**{"classes": CLASSES, **arguments}, owner="AdaC2")
+        costs_of_rows(**{"classes": CLASSES, **arguments}, owner="AdaC2")
     assert re.match(r"The '(cost_matrix|costs)' parameter of AdaC2 ", str(caught.value))
 
 
@@ -193,11 +194,11 @@ def test_costs_that_look_swapped_are_told():
     for name, form in forms.items():
         words = SWAPPED if name in ("swapped", "tp") else "at most -.*without the minus sign"
         with pytest.warns(CostWarning, match=words):
-            Costs.resolve(form, classes=CLASSES, X=X2, codes=[0, 1])
+            costs_of_rows(form, classes=CLASSES, X=X2, codes=[0, 1])
     for fine in ([[1, 1], [2, 2]], [[-3, 0], [-1, -2]], [[2, 5], [1, 0]]):
-        Costs.resolve(fine, classes=CLASSES)  # ties and profits
+        costs_of_rows(fine, classes=CLASSES)  # ties and profits
     with pytest.warns(CostWarning, match="-2 is negative"):
-        costs = Costs.resolve(costs=[1, -2], classes=CLASSES, codes=[0, 0])
+        costs = costs_of_rows(costs=[1, -2], classes=CLASSES, codes=[0, 0])
     same(costs.labels, [0, 1])
     same(costs.error_cost, [1, 2])
 
@@ -259,12 +260,12 @@ def test_ties():
         *({"fn": 3 * unit, "fp": unit} for unit in (1e-12, 1.0, 1e12)),
         per_row(3, 1, n=1),
     ):
-        same(Costs.resolve(costs=form, classes=[0, 1]).decide([[0.75, 0.25]]), [1])
-    same(Costs.resolve(np.zeros((3, 3)), classes=ABC, codes=[2, 0, 1]).labels, [2, 0, 1])
-    rows = Costs.resolve(costs=[[1, 1, 1], [2, 1, 1]], classes=ABC, codes=[2, 0])
+        same(costs_of_rows(costs=form, classes=[0, 1]).decide([[0.75, 0.25]]), [1])
+    same(costs_of_rows(np.zeros((3, 3)), classes=ABC, codes=[2, 0, 1]).labels, [2, 0, 1])
+    rows = costs_of_rows(costs=[[1, 1, 1], [2, 1, 1]], classes=ABC, codes=[2, 0])
     same(rows.labels, [2, 1])
     # A fraud below the price of a call is not worth flagging.
-    costs = Costs.resolve(costs=per_row([3, 900], fp=5, tp=5), classes=[0, 1], codes=[1, 1])
+    costs = costs_of_rows(costs=per_row([3, 900], fp=5, tp=5), classes=[0, 1], codes=[1, 1])
     same(costs.labels, [0, 1])
     same(costs.error_cost, [2, 895])
 
@@ -273,15 +274,15 @@ def test_averages():
     rng, weights = np.random.default_rng(0), np.array([2.0, 1.0, 1.0, 1.0])
     for shape in [(4, 2, 2), (4, 2), (4,)]:  # a weight of two counts twice
         costs = rng.uniform(1.0, 2.0, shape)
-        weighted = Costs.resolve(costs=costs, classes=[0, 1], codes=[0, 1, 1, 0])
+        weighted = costs_of_rows(costs=costs, classes=[0, 1], codes=[0, 1, 1, 0])
         twice = np.concatenate([costs, costs[:1]])
-        repeated = Costs.resolve(costs=twice, classes=[0, 1], codes=[0, 1, 1, 0, 0])
+        repeated = costs_of_rows(costs=twice, classes=[0, 1], codes=[0, 1, 1, 0, 0])
         np.testing.assert_allclose(weighted.average(weights), repeated.average())
         if len(shape) == 3:
             unknown = np.average(costs, axis=0, weights=weights)
             np.testing.assert_allclose(Costs([0, 1], costs).average(weights), unknown)
     # A class without weight takes the mean price of a mistake; of other decisions, their means.
-    rows = Costs.resolve(costs=[4.0, 8.0, 2.0], classes=["a", "b"], codes=[0, 0, 1])
+    rows = costs_of_rows(costs=[4.0, 8.0, 2.0], classes=["a", "b"], codes=[0, 0, 1])
     np.testing.assert_allclose(rows.average(np.array([1.0, 1.0, 0.0])), [[0.0, 6.0], [6.0, 0.0]])
     prices = np.array([[0.0, 2.0, 4.0], [0.0, 4.0, 8.0]])
     known = Costs(CLASSES, None, DECISIONS, codes=[1, 1], prices=prices)
@@ -292,7 +293,7 @@ def test_the_callers_arrays_stay_as_they_are():
     for shape in [(3, 2, 2), (3, 2), (3,)]:
         given = np.random.default_rng(0).uniform(size=shape)
         before = given.copy()
-        costs = Costs.resolve(costs=given, classes=[0, 1], codes=[0, 1, 1])
+        costs = costs_of_rows(costs=given, classes=[0, 1], codes=[0, 1, 1])
         for name in ("prices", "reduced", "labels", "error_cost"):
             with pytest.raises(ValueError, match="read-only"):
                 getattr(costs, name)[0] = 7
@@ -311,31 +312,31 @@ def test_what_is_unknown_is_said():
     with pytest.raises(ValueError, match=r"Pass costs of shape \(n, 2, 2\)"):
         Costs(CLASSES, codes=[0, 1], **prices).unknown  # noqa: B018
     with pytest.raises(ValueError, match="two decisions, and there are 3"):
-        Costs.resolve(None, classes=ABC, codes=[0]).error_cost  # noqa: B018
+        costs_of_rows(None, classes=ABC, codes=[0]).error_cost  # noqa: B018
     for shape in [(2,), (2, 3), (5, 2)]:
         with pytest.raises(ValueError, match=r"'proba'.*shape \(2, 2\)"):
-            Costs.resolve(costs=per_row(1, 1, n=2), classes=[0, 1]).expected(np.ones(shape))
+            costs_of_rows(costs=per_row(1, 1, n=2), classes=[0, 1]).expected(np.ones(shape))
 
 
 def test_words():
-    priced = Costs.resolve({"fn": "amount", "fp": 1}, classes=[0, 1], X=X2).summary
+    priced = costs_of_rows({"fn": "amount", "fp": 1}, classes=[0, 1], X=X2).summary
     for summary in (priced, pickle.loads(pickle.dumps(priced))):
         assert "truth is 1 costs 1.00 to 3.00, on average 2.00 (amount)" in str(summary)
-    costs = Costs.resolve(FRAME, classes=CLASSES)
+    costs = costs_of_rows(FRAME, classes=CLASSES)
     assert "deciding 'review' when the truth is 'ok' costs 4" in str(costs)
     for part in ("<th>decide review</th>", "<td>fraud</td>", "<td>costs 100</td>"):
         assert part in costs._repr_html_()
     # A mean is over the rows of the truth that can pay it.
     rows = per_row([10, 20, 90], [1, 3, 8])
-    costs = Costs.resolve(costs=rows, classes=[0, 1], codes=[1, 1, 0])
+    costs = costs_of_rows(costs=rows, classes=[0, 1], codes=[1, 1, 0])
     assert "truth is 1 costs 10.00 to 20.00, on average 15.00" in str(costs)
     assert "truth is 0 costs 8" in str(costs)
-    lacking = Costs.resolve(costs=rows[:2], classes=[0, 1], codes=[1, 1])
+    lacking = costs_of_rows(costs=rows[:2], classes=[0, 1], codes=[1, 1])
     assert np.isnan(lacking.summary.mean[0]).all()
     assert "no rows" in lacking._repr_html_()
     matrix = np.random.default_rng(0).uniform(1, 2, (20, 20)) * (1 - np.eye(20))
     matrix[3, 4] = 99
-    lines = str(Costs.resolve(matrix, classes=np.arange(20))).splitlines()
+    lines = str(costs_of_rows(matrix, classes=np.arange(20))).splitlines()
     assert lines[1] == "  deciding 4 when the truth is 3 costs 99"
     assert lines[-1] == "  ... and 350 cheaper pairs"
 
@@ -362,7 +363,7 @@ def test_the_positive_class_is_remembered(classes):
     same(per_row([10, 20], [3, 4], tp=1, tn=2), [[[2, 3], [10, 1]], [[2, 4], [20, 1]]])
     costs, p = per_row(fn=[10.0, 20.0, 30.0], fp=2, positive="churn"), classes.index("churn")
     for name, given in variants(costs).items():
-        found = Costs.resolve(costs=given, classes=classes)
+        found = costs_of_rows(costs=given, classes=classes)
         same(found.matrix[:, p, 1 - p], [10, 20, 30], name)
         same(found.matrix[:, 1 - p, p], [2, 2, 2], name)
     with pytest.raises(ValueError, match="cannot be joined"):
@@ -374,14 +375,14 @@ def test_labels_that_a_meta_estimator_has_encoded():
     labels = {"positive": "churn", "classes": ["stay", "churn"]}  # churn is 0
     rows, pairs = per_row([7.0], 2, **labels), {("churn", "stay"): 7, ("stay", "churn"): 2}
     for form in ({"fn": 7, "fp": 2, **labels}, {**pairs, "classes": labels["classes"]}):
-        same(Costs.resolve(form, classes=[0, 1]).matrix, [[0, 7], [2, 0]])
-        same(Costs.resolve(form, classes=["churn", "stay"]).matrix, [[0, 7], [2, 0]])
+        same(costs_of_rows(form, classes=[0, 1]).matrix, [[0, 7], [2, 0]])
+        same(costs_of_rows(form, classes=["churn", "stay"]).matrix, [[0, 7], [2, 0]])
     for given in (rows, per_row(pairs, n=1, classes=["stay", "churn"])):
-        found = Costs.resolve(costs=given, classes=[0, 1])
+        found = costs_of_rows(costs=given, classes=[0, 1])
         same(found.matrix, [[[0, 7], [2, 0]]])
         assert found.decisions.tolist() == [0, 1]
     with pytest.raises(ValueError, match=r"not among the classes \[0, 1\].*add 'classes'"):
-        Costs.resolve({"fn": 7, "fp": 2, "positive": "churn"}, classes=[0, 1])
+        costs_of_rows({"fn": 7, "fp": 2, "positive": "churn"}, classes=[0, 1])
 
 
 def test_columns_by_name_and_what_is_wrong():
@@ -406,10 +407,10 @@ def test_labels_of_rows_are_remembered_and_put_into_the_order_of_a_fit():
     expected = np.array([[10, 11, 12], [20, 21, 22], [0, 1, 2]]) * np.ones((4, 1, 1))
     expected[:, 0, 1] = [1, 2, 3, 4]
     for given in variants(rows).values():
-        found = Costs.resolve(costs=given, classes=ABC, n_samples=4)
+        found = costs_of_rows(costs=given, classes=ABC, n_samples=4)
         same(found.matrix, expected)
         assert found.decisions.tolist() == ["x", "y", "z"]
-    known = Costs.resolve(costs=rows[[3, 1]], classes=ABC, decisions=["z", "x", "y"])
+    known = costs_of_rows(costs=rows[[3, 1]], classes=ABC, decisions=["z", "x", "y"])
     same(known.matrix, expected[[3, 1]][:, :, [2, 0, 1]])
     with pytest.raises(ValueError, match="cannot be joined"):
         np.concatenate([rows, per_row({(t.upper(), d): 1 for t, d in prices}, n=1)])

@@ -12,9 +12,10 @@ import polars as pl
 import pytest
 
 from costboost.columns import ColumnError, Columns
-from costboost.costs import Costs, Expression
+from costboost.costs import Expression
 from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import columns_of, varies
+from helpers.costs import costs_of_rows
 
 ROWS = {"amount": [100.0, 10.0, 2.5], "age": [30, 40, 50], "country": ["CH", "FR", "IT"]}
 HOLES = {"amount": [100.0, None, 2.5], "age": [30, 40, None], "country": ["CH", None, "IT"]}
@@ -82,7 +83,7 @@ def test_a_missing_value_is_an_error_unless_coalesce_says_what_it_counts_as(text
         np.testing.assert_array_equal(Expression(text)(frame), expected)
         return
     with pytest.raises(ExpressionError, match=f"needs the column {expected}"):
-        Costs.resolve({"fn": text, "fp": 1}, classes=[0, 1], X=frame, n_samples=3)
+        costs_of_rows({"fn": text, "fp": 1}, classes=[0, 1], X=frame, n_samples=3)
 
 
 def test_rows_are_counted_as_the_caller_counts_them():
@@ -173,7 +174,7 @@ def test_expressions_in_every_form():
     pairs = {(0, 1): 5, (1, 0): "amount"}
     arrays = {(0, 1): [5, 5, 5], (1, 0): X["amount"]}
     for form in (table, pd.DataFrame(table, [0, 1], [0, 1]), pairs, arrays):
-        costs = Costs.resolve(form, classes=[0, 1], X=X, n_samples=3)
+        costs = costs_of_rows(form, classes=[0, 1], X=X, n_samples=3)
         np.testing.assert_array_equal(costs.matrix[:, 1, 0], X["amount"])
         np.testing.assert_array_equal(costs.matrix[:, 0, 1], 5)
         assert varies(form)

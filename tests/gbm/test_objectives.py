@@ -9,12 +9,13 @@ import lightgbm
 import numpy as np
 import pytest
 
-from costboost.costs import Costs, per_row
+from costboost.costs import per_row
 from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES, cost_metric, decide, objective, probability
 from costboost.gbm.objectives import LossRows
 from costboost.metrics import avoidable_cost_score, mean_cost, savings_score
 from data import rows
+from helpers.costs import costs_of_rows
 
 xgboost = pytest.importorskip("xgboost")
 
@@ -81,7 +82,7 @@ def test_training_lowers_loss_and_cost(name, engine, api):
     (X, y), (T, t) = rows(k, 600), rows(k, 4000, seed=1)
     made, both = objective(name, cost_matrix=matrix, engine=engine), np.concatenate([X, T])
     scores, _ = run(engine, api, made, X, y, on=(both, None, None), k=k, rounds=ROUNDS)
-    costs = Costs.resolve(matrix, classes=np.arange(k), codes=y)
+    costs = costs_of_rows(matrix, classes=np.arange(k), codes=y)
     known = LossRows(LOSSES[name], costs, None)
     values = [known.value(F[: len(X)].astype(float)).mean() for F in scores]
     assert values[-1] < 0.95 * values[0]
@@ -155,7 +156,7 @@ def test_derivatives_are_those_of_the_loss(name, form, n, order):
     y, w = rng.permutation(np.arange(n) % k), rng.uniform(0.5, 2.0, size=n)
     given = forms(n, k, y, rng)[form]
     F = np.asarray(scores_for(name, n, rng), order=order)
-    costs = Costs.resolve(**given, classes=np.arange(k), codes=y)
+    costs = costs_of_rows(**given, classes=np.arange(k), codes=y)
     truth, C, weights = y, costs.reduced, w[:, None]
     if name in BINARY:
         truth, C, weights = 2.0 * y - 1.0, costs.error_cost, w

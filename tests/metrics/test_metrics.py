@@ -26,6 +26,7 @@ from costboost.metrics import (
     total_cost,
 )
 from costboost.metrics import make_cost_scorer as scorer_of
+from helpers.costs import costs_of_rows
 
 SUMS = [total_cost, mean_cost, avoidable_cost_score]
 SHORT = {"fn": 5, "fp": 1}
@@ -61,7 +62,7 @@ def test_avoidable_cost_of_constants_and_of_the_best():
     costs = np.random.default_rng(0).normal(size=(40, 3, 3))
     for form in ({"costs": costs}, {"cost_matrix": MATRIX}):
         assert max(avoidable_cost_score(y, np.full(40, c), **form) for c in range(3)) == 0
-    best = Costs.resolve(costs=costs, classes=[0, 1, 2], codes=y).labels
+    best = costs_of_rows(costs=costs, classes=[0, 1, 2], codes=y).labels
     assert avoidable_cost_score(y, best, costs=costs) == 1
     zeros, late = np.zeros(4, int), [0, 0, 0, 1]  # nothing to save
     assert avoidable_cost_score(zeros, zeros, cost_matrix=SHORT) == 0
@@ -321,7 +322,7 @@ def test_score_is_the_share_of_the_avoidable_cost():
 def test_estimates_have_the_two_names():
     model = CostBoostClassifier(CHECK, **QUICK).fit(tumours, kinds)
     # From the costs of the held-out decisions: their mean, and the constants'.
-    prices, cost = Costs.resolve(CHECK, classes=[0, 1]).known(kinds).prices, model.estimated_cost_
+    prices, cost = costs_of_rows(CHECK, classes=[0, 1]).known(kinds).prices, model.estimated_cost_
     best, least = prices.mean(axis=0).min(), prices.min(axis=1).mean()
     assert model.estimated_savings_.value == pytest.approx(1 - cost / best)
     assert model.estimated_score_.value == pytest.approx((best - cost) / (best - least))
