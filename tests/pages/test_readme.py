@@ -52,7 +52,8 @@ def test_commands_and_targets_that_pages_name_exist():
         called = set(re.findall(r"^\$ costboost ([a-z]+)", text(document), flags=re.M))
         assert called and called <= set(COMMANDS), document
     for document in ("README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"):
-        for target in re.findall(r"(?:^|`|: |\$ )make (?:-C \S+ )?([a-z-]+)", text(document), flags=re.M):
+        called = r"(?:^|`|: |\$ )make (?:-C \S+ )?([a-z-]+)"
+        for target in re.findall(called, text(document), flags=re.M):
             assert re.search(rf"^{target}:", text("Makefile"), flags=re.M), (document, target)
     # After the page that the demo writes: three commands to try on a file of one's own.
     recipe = text("Makefile").partition("\nrun:")[2].partition("\n\n")[0]
