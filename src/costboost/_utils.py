@@ -157,26 +157,17 @@ def check_classes(classes: AnyArray, owner: str, *, binary: bool = False) -> Non
         )
 
 
-# Numbers between 2^-100 and 2^100 are of usual size: a few of them can be multiplied.
-_USUAL_EXPONENT = 100
-# By which factor a number may be smaller than the largest one before it counts as 0.
+# The largest of the numbers of which only the ratios matter is at least this: a few of them can be
+# multiplied. Those that are smaller than it by the second factor count as 0.
+_SMALLEST = 1e-30
 _SMALLEST_RATIO = 2.0**-200
 
 
-def usual_exponent(largest: float) -> int:
-    """The e for which numbers up to ``largest``, divided by 2^e, are of usual size; often 0."""
-    exponent = int(np.frexp(largest)[1])
-    return 0 if largest == 0.0 or abs(exponent) < _USUAL_EXPONENT else exponent
-
-
 def in_range(values: Floats, largest: float) -> Floats:
-    """Numbers >= 0 of which only the ratios matter, safe to be summed and multiplied."""
-    # They are divided by a power of two if ``largest`` is of unusual size, and set to 0 where they
-    # are negligible beside it. Usual numbers are returned as they are.
-    exponent = usual_exponent(largest)
-    if exponent:
-        values = np.ldexp(values, -exponent)
-        largest = float(np.ldexp(largest, -exponent))
+    """Return numbers >= 0 of which only the ratios matter, safe to be summed and multiplied."""
+    if 0.0 < largest < _SMALLEST:
+        values = values / largest
+        largest = 1.0
     negligible = (values > 0) & (values < _SMALLEST_RATIO * largest)
     return np.where(negligible, 0.0, values) if negligible.any() else values
 
@@ -187,6 +178,9 @@ def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats
         return np.ones(n)
     weights = checked_weights(sample_weight, n, owner)
     return in_range(weights, float(weights.max()))
+
+
+_LARGEST_WEIGHT = 1e12
 
 
 def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
@@ -202,9 +196,11 @@ def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
         raise ValueError("Sample weights must be 1D array or scalar")
     if weights.shape != (n,):
         raise invalid("sample_weight", owner, f"must have shape ({n},), got {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+    is_usual = (weights >= 0) & (weights <= _LARGEST_WEIGHT)  # NaN is not
+    if not is_usual.all() or not weights.any():
+        rule = f"must be finite, >= 0 and not all zero, at most {_LARGEST_WEIGHT:g}"
         given = f"got values from {weights.min()} to {weights.max()}"
-        raise invalid("sample_weight", owner, f"must be finite, >= 0 and not all zero, {given}.")
+        raise invalid("sample_weight", owner, f"{rule}, {given}.")
     return weights
 
 

@@ -141,7 +141,7 @@ ERRORS = {
     "positive": ({**SHORT, "positive": "x"}, r"class 'x', .* not among .*\. Name one of them\."),
     "no positive": (SHORT, "Name it, 'fraud' or 'ok': by 'positive' in a mapping of costs"),
     "no positive of rows": (dict(costs=per_row(5, 1, n=3)), r"Name it, .*by positive= in per_row"),
-    "huge": ({**SHORT, "fn": 10**400, "positive": "ok"}, r"at most 1e\+300 in size, got 1000"),
+    "huge": ({**SHORT, "fn": 10**400, "positive": "ok"}, r"at most 1e\+12 in size, got 1000"),
     "cells": (np.array([[0, {1: 2}], [1, 0]], dtype=object), r"in size, got \{1: 2\}"),
     "text": (dict(costs=np.array([1, "abc", 2], object), codes=TRUTH), "got 'abc' at 1"),
     "rows named": (SQUARE.rename_axis(index="predicted"), "has the decision in its rows.*transp"),
@@ -247,17 +247,12 @@ def test_the_decision_is_the_cheapest_by_brute_force():
     matrix = np.array([[1e12, 1e12, 1e12], [0, 0, 1e-3], [1e-3, 1e-3, 0]])
     for given in (matrix, matrix[None]):
         assert Costs(ABC, given).decide([[0.5, 0.2, 0.3]]) == [2]
-    # The unit is that of the rows that count.
-    matrix, codes = np.array([[0.0, 1e-300], [1e300, 0.0]]), np.array([0, 1, 0])
-    for given in (matrix, matrix[None].repeat(3, axis=0)):
-        found = Costs([0, 1], given, codes=codes).in_range(codes == 0)
-        assert 0.25 < found.error_cost[0] <= 1.0
 
 
 def test_ties():
     """Of two decisions the positive one; of labels the true one."""
     for form in (
-        *({"fn": 3 * unit, "fp": unit} for unit in (1e-12, 1.0, 1e12)),
+        *({"fn": 3 * unit, "fp": unit} for unit in (1e-12, 1.0, 1e11)),
         per_row(3, 1, n=1),
     ):
         same(costs_of_rows(costs=form, classes=[0, 1]).decide([[0.75, 0.25]]), [1])

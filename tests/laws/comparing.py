@@ -13,11 +13,11 @@ from laws.outcome import LawBrokenError, Outcome
 
 __all__ = ["COST_UNITS", "WEIGHT_UNITS", "bits", "broken", "random_of", "same"]
 
-COST_UNITS = (-990, -990, -300, -40, -3, 3, 40, 300, 990, 990)
-"""Powers of two by which laws multiply costs; costs above 1e300 are refused."""
+COST_UNITS = (-990, -300, -40, -3, 3, 20, 35)
+"""Powers of two by which laws multiply costs; costs above 1e12 are refused."""
 
-WEIGHT_UNITS = (-1018, -1018, -300, -40, -3, 3, 40, 300, 1018, 1018)
-"""Powers of two by which laws multiply weights: sums of the largest are infinite."""
+WEIGHT_UNITS = (-1018, -300, -40, -3, 3, 20, 35)
+"""Powers of two by which laws multiply weights; weights above 1e12 are refused."""
 
 # How far probabilities may be apart that should be equal up to rounding.
 _ROUNDING = 1e-6

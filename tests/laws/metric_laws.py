@@ -24,8 +24,8 @@ __all__ = [
 
 # How far two measurements may be apart, relative to their size, that should be equal.
 _ROUNDING = 1e-9
-# Powers of two by which costs are multiplied. A sum that is no number is refused: none is so large.
-_UNITS = (-900, -40, -3, 3, 40, 900)
+# Powers of two by which costs are multiplied; costs above 1e12 are refused.
+_UNITS = (-40, -3, 3, 35)
 
 Metric = Callable[..., Any]
 

@@ -45,8 +45,8 @@ NAMING_KEYS = ("positive", "classes")
 SHORT_KEYS = ("fn", "fp", "tp", "tn", *NAMING_KEYS)
 """Keys of the binary short form ``{"fn": 5, "fp": 1}``."""
 
-LARGEST = 1e300
-"""The largest cost: differences and sums of costs must stay finite."""
+LARGEST = 1e12
+"""The largest size of a cost."""
 
 # A pair that a mapping leaves out.
 _NOT_GIVEN = object()
@@ -498,8 +498,7 @@ class Reader:
         k, d = len(self.classes), len(names)
         if matrix.shape not in ((k, d), (n, k, d)):
             raise self._wrong_shape(matrix.shape)
-        if not (np.abs(matrix) <= LARGEST).all():  # NaN is not
-            raise self._infinite(matrix, names)
+        self._check_size(matrix, names)
         return (matrix.copy() if matrix.ndim == 2 else matrix), names, {}
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
@@ -565,19 +564,22 @@ class Reader:
             "the classes need names: pass a labelled frame, or a mapping {(truth, decision): cost}."
         )
 
-    def _infinite(self, array: Floats, decisions: AnyArray) -> ValueError:
-        """Says where the first number stands that is NaN, infinite or huge."""
+    def _check_size(self, array: Floats, decisions: AnyArray) -> None:
+        """Refuse costs that are NaN, infinite or huge, and say where the first one is."""
         # ``array`` is (k, d) or (n, k, d), truth by decision, or prices of rows.
-        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
+        is_usual = np.abs(array) <= LARGEST  # NaN is not
+        if is_usual.all():
+            return
+        where = tuple(int(i) for i in np.argwhere(~is_usual)[0])
         place = f"row {where[0]}"
         is_table = array.shape[-2:] == (len(self.classes), len(decisions))
         if is_table and (array.ndim == 3 or self.name == "cost_matrix"):
             decision, truth = decisions.tolist()[where[-1]], self.classes.tolist()[where[-2]]
             on_row = f" on row {where[0]}" if array.ndim == 3 else ""
             place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
-        return self.error(
+        raise self.error(
             f"must be finite and at most {LARGEST:g} in size, got {array[where]} for {place}. "
-            "Forbid a decision by a large cost instead of infinity."
+            "Give costs in a larger unit; forbid a decision by a large cost instead of infinity."
         )
 
     # -- labelled forms -------------------------------------------------------------------------
@@ -677,8 +679,7 @@ class Reader:
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
             matrix[(..., *place)] = value
-        if not (np.abs(matrix) <= LARGEST).all():
-            raise self._infinite(matrix, decisions)
+        self._check_size(matrix, decisions)
         return matrix, decisions, texts
 
     def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
@@ -749,8 +750,7 @@ class Reader:
                 f"matrix; got {array.shape}. Take the costs from the same rows as X; name other "
                 "decisions by the columns of a frame."
             )
-        if not (np.abs(array) <= LARGEST).all():
-            raise self._infinite(array, decisions)
+        self._check_size(array, decisions)
         if not is_error:
             return array, decisions
         if not np.array_equal(decisions, classes):

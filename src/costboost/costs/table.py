@@ -12,16 +12,13 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import in_range, usual_exponent
+from costboost._utils import in_range
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import checked_codes, label_array, listed
 from costboost.costs.words import CostSummary
 from costboost.errors import CostWarning
 
 ArrayT = TypeVar("ArrayT", bound=AnyArray)
-
-# How many times the largest cost that counts a cost under another truth may be.
-_LARGEST_RATIO = 2.0**200
 
 
 class Costs:
@@ -378,20 +375,18 @@ class Costs:
         if not self.is_per_row:
             return np.array(self.matrix)
         table: Floats = self.reduced if self.matrix is None else self.matrix
-        exponent = usual_exponent(float(np.abs(table).max(initial=0.0)))
-        usual = np.ldexp(table, -exponent) if exponent else table
-        k, w = len(self.classes), np.ones(len(usual)) if weights is None else weights
+        k, w = len(self.classes), np.ones(len(table)) if weights is None else weights
         if self.matrix is not None:
-            mean = np.asarray(np.average(usual, axis=0, weights=w))
+            mean = np.asarray(np.average(table, axis=0, weights=w))
             for j in range(k) if self.codes is not None else ():
                 of_class = np.where(self.codes == j, w, 0.0)
                 if of_class.any():
-                    mean[j] = np.average(usual[:, j], axis=0, weights=of_class)
+                    mean[j] = np.average(table[:, j], axis=0, weights=of_class)
         else:
             masses = np.bincount(self.codes, w, minlength=k).astype(np.float64)
-            sums = [np.bincount(self.codes, w * column, minlength=k) for column in usual.T]
+            sums = [np.bincount(self.codes, w * column, minlength=k) for column in table.T]
             mean = mean_prices(masses, np.stack(sums, 1), is_square=self.decides_classes)
-        return np.ldexp(mean, exponent) if exponent else mean
+        return mean
 
     def take(self, rows: Any) -> Costs:
         """The costs of some of the rows.
@@ -436,11 +431,10 @@ class Costs:
         return self.prices if self.matrix is None else self.matrix
 
     def in_range(self, used: Bools) -> Costs:
-        """The same costs, reduced, in a unit in which they can be summed and multiplied.
+        """The same costs, in a unit in which they can be multiplied.
 
-        Costs of usual size are returned as they are. Otherwise they are divided by a power of two
-        near the largest one, which changes no digit, and those that are smaller than it by a factor
-        of more than 1e60 become 0.
+        Costs of usual size are returned as they are. Tiny ones are reduced and divided by the
+        largest.
 
         Parameters
         ----------
@@ -454,10 +448,7 @@ class Costs:
         """
         largest = float(self.reduced[used].max(initial=0.0))
         reduced = self._given - self._given.min(axis=-1, keepdims=True)
-        # What a row would cost under another truth must not drown what it does cost.
-        limit = _LARGEST_RATIO * largest
-        capped = np.minimum(reduced, limit) if reduced.max(initial=0.0) > limit else reduced
-        scaled = in_range(capped, largest)
+        scaled = in_range(reduced, largest)
         return self if scaled is reduced else self._of(scaled)
 
     # -- what decisions cost while the truth is unknown -----------------------------------------
@@ -577,16 +568,12 @@ class Costs:
         ValueError
             If the best constant decision costs nothing or earns.
         """
-        exponent = usual_exponent(float(np.abs(self._given).max(initial=0.0)))
-        usual = self.divided(2.0**exponent) if exponent else self
-        if weights is not None:
-            weights = in_range(weights, float(weights.max(initial=0.0)))
-        cost, constants = usual.totals(decisions, weights)
+        cost, constants = self.totals(decisions, weights)
         place = int(constants.argmin())
         best = float(constants[place])
         rounding = 0.0
         if self._given.min(initial=0.0) < 0:  # profits may cancel costs, but for rounding
-            sizes = usual._of(np.abs(usual._given)).totals(decisions, weights)[1]
+            sizes = self._of(np.abs(self._given)).totals(decisions, weights)[1]
             rounding = 1e-12 * float(sizes[place])
         if best <= rounding:
             what = "earns money" if best < -rounding else "costs nothing"
@@ -612,10 +599,7 @@ class Costs:
         float
             See `costboost.metrics.avoidable_cost_score`.
         """
-        if weights is not None:
-            weights = in_range(weights, float(weights.max(initial=0.0)))
-        usual = self.in_range(np.ones(len(self), dtype=np.bool_))
-        return avoidable_share(*usual.totals(decisions, weights, reduced=True))
+        return avoidable_share(*self.totals(decisions, weights, reduced=True))
 
     def __repr__(self) -> str:
         kind = "prices" if self.matrix is None else "matrix"

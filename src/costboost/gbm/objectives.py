@@ -22,9 +22,7 @@ Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 EngineName: TypeAlias = Literal["lightgbm", "xgboost"]
 Measure: TypeAlias = Literal["mean_cost", "savings", "avoidable_cost"]
 
-# Largest cost whose gradients are numbers of single precision.
-_MOST_COST = 1e25
-# Smallest of the largest weights of a table; the inverse is the largest.
+# The largest weight of a table is at least this, or gradients are no numbers of single precision.
 _LEAST_WEIGHT = 1e-25
 # The objective that trains in each thread: a metric that knows only the loss asks it for costs.
 _TRAINING = local()
@@ -184,13 +182,6 @@ class LossRows:
             self.y, self.C = problem.y, problem.both
         else:
             self.y, self.C = costs.labels, costs.reduced
-        largest = np.max(self.C, initial=0.0)
-        if largest > _MOST_COST:
-            raise ValueError(
-                f"The costs of an objective must be at most {_MOST_COST:g} in size, because the "
-                f"engines sum in single precision; got {largest:g}. Give them in a larger unit: "
-                "only their ratios matter."
-            )
         self.for_kernel = loss.kernel_rows(self.y, self.C) if loss.kernel else ()
 
     def value(self, F: Floats) -> Floats:
@@ -478,12 +469,12 @@ def _weights(weights: ArrayLike | None, n: int, owner: str) -> Any:
         return None
     w: Any = checked_weights(weights, n, owner)
     largest = w.max()
-    if not _LEAST_WEIGHT < largest < 1.0 / _LEAST_WEIGHT:
+    if largest < _LEAST_WEIGHT:
         raise invalid(
             "sample_weight",
             owner,
-            f"must have a largest value between {_LEAST_WEIGHT:g} and {1.0 / _LEAST_WEIGHT:g}, "
-            f"because the engines sum in single precision; got {largest:g}. Divide all weights by "
-            "it: only their ratios matter.",
+            f"must have a largest value of at least {_LEAST_WEIGHT:g}, because the engines sum in "
+            f"single precision; got {largest:g}. Divide all weights by it: only their ratios "
+            "matter.",
         )
     return w

@@ -719,11 +719,9 @@ def price_targets(kind: Candidate, rows: TrainingRows) -> tuple[list[PriceTarget
         for target in found:
             if costs.matrix is not None or target.truth == j:
                 known = target.on(costs, np.ones(len(costs))).labels[own]
-                # In powers of two as units, which change no digit, squares stay finite.
-                a, b = (int(np.frexp(np.abs(x).max())[1]) for x in (known, prices))
-                (var, cov), (_, total) = np.cov(np.ldexp(known, -a), np.ldexp(prices, -b))
+                (var, cov), (_, total) = np.cov(known, prices)
                 if cov**2 >= (1.0 - _SAME_PRICE) * var * total:
-                    target.slopes[j, d] = np.ldexp(cov / var, b - a)
+                    target.slopes[j, d] = cov / var
                     break
         else:
             if len(found) < _MOST_PRICES:

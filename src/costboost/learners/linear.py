@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 
 from costboost._typing import AnyArray, Floats
-from costboost._utils import usual_exponent
 from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows, constant, one_hot
 
 # A feature that varies less counts as constant: its slope would not be finite.
@@ -27,7 +26,7 @@ def centre_and_spread(X: AnyArray) -> tuple[Floats, Floats]:
     # Each in a unit of its own, a power of two: the squares of very large or very small numbers
     # would overflow or vanish.
     largest = np.abs(X).max(axis=0).astype(np.float64)
-    exponents = np.array([usual_exponent(size) for size in largest])
+    exponents = np.frexp(largest)[1]
     spread = np.ldexp(np.std(np.ldexp(X, -exponents, dtype=np.float64), axis=0), exponents)
     return X.mean(axis=0, dtype=np.float64), np.where(spread > _SMALLEST_SPREAD, spread, 1.0)
 

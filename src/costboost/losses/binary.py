@@ -174,8 +174,10 @@ class ShiftedLogistic(LinkedLoss):
     def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
         """Slopes 2 γ y and offsets 2 η y."""
         C1, C2 = (np.asarray(c, dtype=np.float64) for c in C)
-        with np.errstate(divide="ignore"):  # a free mistake is infinitely far away
+        # A free mistake is infinitely far away.
+        with np.errstate(divide="ignore", invalid="ignore"):
             shift = np.log(C2) - np.log(C1)
+        shift = np.where(C1 == C2, 0.0, shift)  # no mistake of the row costs more than the other
         return y * self.slope(C1, C2), y * shift
 
 

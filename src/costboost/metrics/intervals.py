@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import checked_share, usual_exponent
+from costboost._utils import checked_share
 from costboost._words import count, money, span
 from costboost.costs import Costs
 from costboost.costs.forms import aligned
 from costboost.costs.labels import grouped, parameter
-from costboost.metrics.money import Judged, in_full
+from costboost.metrics.money import Judged
 
 # Beyond so many times the rows at hand, a number of rows that would tell is not named.
 _MOST = 100.0
@@ -77,14 +77,9 @@ def cost_by(
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     members = np.split(order, ends)
-    # In units of their own, powers of two: squares and products of very large or very small numbers
-    # would overflow or vanish.
-    unit = int(np.frexp(np.abs(paid).max(initial=0.0))[1])
-    size = usual_exponent(float(weight.max(initial=0.0)))
-    paid, weight = np.ldexp(paid, -unit), np.ldexp(weight, -size)
     totals = np.array([math.fsum(paid[rows] * weight[rows]) for rows in members])
     rows = np.array([float(weight[rows].sum()) for rows in members])
-    half = np.array([half_width(paid[rows], weight[rows], size, confidence) for rows in members])
+    half = np.array([half_width(paid[rows], weight[rows], confidence) for rows in members])
     with np.errstate(invalid="ignore", divide="ignore"):
         means = totals / rows
     total = math.fsum(paid * weight)
@@ -92,12 +87,12 @@ def cost_by(
     first = np.argsort(-totals, kind="stable")
     return {
         "group": names[first],
-        "rows": np.array([in_full(x, size, owner) for x in rows[first]]),
-        "total_cost": np.array([in_full(x, unit + size, owner) for x in totals[first]]),
+        "rows": rows[first],
+        "total_cost": totals[first],
         "share": shares[first],
-        "mean_cost": np.ldexp(means, unit)[first],
-        "low": np.ldexp(means - half, unit)[first],
-        "high": np.ldexp(means + half, unit)[first],
+        "mean_cost": means[first],
+        "low": (means - half)[first],
+        "high": (means + half)[first],
     }
 
 
@@ -238,19 +233,16 @@ def total_intervals(values: Floats, weights: Floats | None = None) -> Floats:
     """Sum of each column of draws, and the ends of its 95 % interval by Student's law: (m, 3)."""
     table = values.reshape(len(values), -1)
     w = np.ones(len(table)) if weights is None else weights
-    unit = np.abs(table).max() or 1.0  # squares of very large numbers would overflow
-    half = [unit * w.sum() * half_width(column / unit, w) for column in table.T]
+    half = [w.sum() * half_width(column, w) for column in table.T]
     total = (table * w[:, None]).sum(axis=0)
     return np.column_stack([total, total - half, total + half])
 
 
-def half_width(paid: Floats, weight: Floats, size: int = 0, confidence: float = 0.95) -> float:
+def half_width(paid: Floats, weight: Floats, confidence: float = 0.95) -> float:
     """Half the interval of a weighted mean; a weight of 2 is a row that came twice."""
-    # Weights are divided by two to the ``size``.
-    mass, one = float(weight.sum()), math.ldexp(1.0, min(-size, 1000))
-    if mass <= one:
+    mass = float(weight.sum())
+    if mass <= 1.0:
         return float("inf")
     mean = float((paid * weight).sum()) / mass
-    variance = float((weight * (paid - mean) ** 2).sum()) / (mass - one)
-    count = mass / one  # of rows
-    return float(student.ppf(0.5 + confidence / 2, count - 1)) * math.sqrt(variance / count)
+    variance = float((weight * (paid - mean) ** 2).sum()) / (mass - 1.0)
+    return float(student.ppf(0.5 + confidence / 2, mass - 1.0)) * math.sqrt(variance / mass)

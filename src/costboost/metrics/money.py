@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import checked_weights, invalid, usual_exponent
+from costboost._utils import checked_weights, invalid
 from costboost.costs import Costs
 from costboost.costs.forms import (
     RowCosts,
@@ -215,8 +214,8 @@ def total_cost(
     94.0
     """
     case = Judged("total_cost", **locals())
-    total, exponent = _sum(case.costs.paid(case.decisions), case.weights)
-    return in_full(total, exponent, "total_cost")
+    paid = case.costs.paid(case.decisions)
+    return float(paid.sum() if case.weights is None else (paid * case.weights).sum())
 
 
 def mean_cost(
@@ -249,9 +248,10 @@ def mean_cost(
     2.0
     """
     case = Judged("mean_cost", **locals())
-    total, exponent = _sum(case.costs.paid(case.decisions), case.weights)
-    mass, size = _sum(np.ones(len(case.decisions)), case.weights)
-    return math.ldexp(total / mass, exponent - size)
+    paid = case.costs.paid(case.decisions)
+    if case.weights is None:
+        return float(paid.sum()) / len(paid)
+    return float((paid * case.weights).sum()) / float(case.weights.sum())
 
 
 def savings_score(
@@ -415,10 +415,7 @@ def cost_by_threshold(
         raise invalid("y_score", owner, "must be finite, got NaN or infinity.")
     w = np.ones(n) if case.weights is None else case.weights
     paid = np.stack([case.costs.paid(np.full(len(score), one)) for one in (1 - code, code)])
-    # In units of their own, powers of two: products of very large or very small numbers would
-    # overflow or vanish.
-    unit, size = usual_exponent(float(np.abs(paid).max())), usual_exponent(float(w.max()))
-    price_negative, price_positive = np.ldexp(paid, -unit) * np.ldexp(w, -size)
+    price_negative, price_positive = paid * w
     order = np.argsort(score, kind="stable")
     ranked = score[order]
     starts = np.flatnonzero(np.append(True, ranked[1:] > ranked[:-1]))
@@ -426,28 +423,4 @@ def cost_by_threshold(
     below = np.concatenate([[0.0], np.cumsum(price_negative[order])])
     above = np.concatenate([[0.0], np.cumsum(price_positive[order[::-1]])])[::-1]
     cuts = np.append(starts, len(score))
-    totals = [in_full(total, unit + size, owner) for total in below[cuts] + above[cuts]]
-    return np.append(ranked[starts], np.inf), np.array(totals)
-
-
-def in_full(value: float, exponent: int, owner: str) -> float:
-    """The value times two to the exponent."""
-    try:
-        return math.ldexp(value, exponent)
-    except OverflowError:
-        raise ValueError(
-            f"A sum of {owner} is larger than the largest number. Pass costs in another unit, or "
-            "use mean_cost."
-        ) from None
-
-
-def _sum(values: Floats, weights: Floats | None) -> tuple[float, int]:
-    """Mantissa and exponent of Σ w v: it is the first times two to the second."""
-    # The exponent is 0 unless costs or weights are of unusual size.
-    exponent = usual_exponent(float(np.abs(values).max()))
-    values = np.ldexp(values, -exponent) if exponent else values
-    if weights is None:
-        return float(values.sum()), exponent
-    other = usual_exponent(float(weights.max()))
-    weights = np.ldexp(weights, -other) if other else weights
-    return float((values * weights).sum()), exponent + other
+    return np.append(ranked[starts], np.inf), below[cuts] + above[cuts]

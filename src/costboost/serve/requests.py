@@ -17,12 +17,10 @@ from costboost.columns import ColumnError, Columns
 from costboost.columns.columns import Column
 from costboost.columns.raw import open_column
 from costboost.costs import Costs
-from costboost.costs.forms import columns_of, positive_of
+from costboost.costs.forms import LARGEST, columns_of, positive_of
 from costboost.errors import ModelFileError
 from costboost.files.container import Limits, parse_json
 
-# Sums of costs of a whole batch stay finite.
-LARGEST = 1e100
 SHORT = ("fn", "fp", "tp", "tn")
 
 # Cells of a request, and those of columns that are only passed on to the answer.

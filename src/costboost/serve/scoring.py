@@ -21,7 +21,7 @@ from costboost.decisions import allocate
 from costboost.decisions.arrays import cheapest_other
 from costboost.estimator import Answer
 from costboost.serve.logs import stamp
-from costboost.serve.requests import LARGEST, PASSED, Query, RequestError, Requests
+from costboost.serve.requests import PASSED, Query, RequestError, Requests
 from costboost.trees import load_kernel
 
 # Rows that are decided between two looks at the clock.
@@ -70,7 +70,7 @@ class Service:
         keys = [to_json(name).replace(b"%", b"%%") for name in numbers]
         self._audit_form = b"%s" + b"".join(b"," + key + b":%s" for key in keys)
         scale = float(np.abs(model.cost_matrix_).max())
-        self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
+        self.largest_usual_cost = 1e6 * (scale or 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain")
         # Expressions over columns are read once, instead of at every request.
@@ -140,9 +140,6 @@ class Service:
             return Reply(codes)
         proba: Any = np.concatenate([one.proba for *_, one in asked])
         expected: Any = np.concatenate([one.expected for *_, one in asked])
-        if not np.abs(expected).max() <= LARGEST:
-            message = f"The costs of a row must be at most {LARGEST:g} in size."
-            raise RequestError(422, message, "costs")
         limits = base = parts = None
         if query.capacity is not None:
             _check_time(end)
