@@ -13,7 +13,7 @@ from scipy.special import softmax
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
 from costboost.decisions import expected_cost, explain
-from costboost.gbm.train import Estimate
+from costboost.metrics.money_interval import Interval
 
 ACTIONS = ["accept", "review", "block"]
 
@@ -96,7 +96,7 @@ def test_notebooks_show_everything(fitted, monkeypatch):
         (model.explain(X), "runner_up"),
         (model.decide(X, capacity={"<fraud>": 9}), "<td>9</td>"),
         (model.sensitivity(X, y), "regret"),
-        (Estimate(0.5, 0.25, 0.75), "0.250 to 0.750"),
+        (Interval(0.5, 0.25, 0.75), "0.250 to 0.750"),
         (model.costs_, "decide ok"),
     ):
         html = shown._repr_html_()

@@ -91,18 +91,23 @@ def test_a_cost_that_is_a_column_need_not_be_told_and_others_do_no_harm(fitted):
 def test_the_estimate_is_that_of_held_out_rows():
     X, y, costs = rows(400, 0)
     halves = np.arange(0, 400, 2), np.arange(1, 400, 2)
-    cv = [halves, halves[::-1]]
-    model = CostBoostClassifier(**{**OPTIONS, "cv": cv}).fit(X, y, costs=costs)
+    options = {
+        **OPTIONS,
+        "cv": [halves, halves[::-1]],
+        "calibration": None,
+        "early_stopping": False,
+    }
+    model = CostBoostClassifier(**options).fit(X, y, costs=costs)
     head, price = model.heads_.values()
     p, amounts = np.empty(400), np.empty(400)
-    for (_, held), one, other in zip(cv, head.models, price.models, strict=True):
-        p[held] = 1 / (1 + np.exp(-head.temperature * one.scores(X[held])))
+    for (_, held), one, other in zip(options["cv"], head.models, price.models, strict=True):
+        p[held] = 1 / (1 + np.exp(-one.scores(X[held])))
         amounts[held] = np.exp(other.scores(X[held]))
     # The factor makes up for what the frauds paid beyond what was expected.
     amounts *= costs[y == 1, 1, 0].sum() / amounts[y == 1].sum()
     expected = avoidable_cost_score(y, (p * amounts >= (1 - p) * 2).astype(int), costs=costs)
     assert model.estimated_score_without_costs_.value == pytest.approx(expected)
-    known = CostBoostClassifier(**{**OPTIONS, "cv": cv}, costs_known=False)
+    known = CostBoostClassifier(**options, costs_known=False)
     known.fit(X, y, costs=costs)
     assert known.estimated_score_ == model.estimated_score_without_costs_ != model.estimated_score_
 

@@ -20,9 +20,10 @@ from costboost.datasets import make_fraud
 from costboost.gbm import network as networks
 from costboost.gbm import rows as gbm_rows
 from costboost.gbm import train
+from costboost.gbm.calibration import blend, mixed
 from costboost.gbm.models import Target
 from costboost.gbm.network import Design, NetworkModel, row_products
-from costboost.gbm.train import Member, Members, Rounds, blend, candidate, candidates_for, mixed
+from costboost.gbm.train import Member, Members, Rounds, candidate, candidates_for
 
 COSTLY = {"fn": 20, "fp": 1}
 

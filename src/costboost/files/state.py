@@ -71,7 +71,8 @@ _PLACES = {
     "costboost.gbm.models": "LossHead PriceHead ProbabilityHead TreeModel",
     "costboost.gbm.network": "Design NetworkModel",
     "costboost.trees": "Trees",
-    "costboost.gbm.train": "Estimate Member Members",
+    "costboost.gbm.train": "Member Members",
+    "costboost.metrics.money_interval": "Interval",
     "costboost.files.estimators": "TreeClassifier",
     "lightgbm.sklearn": "LGBMClassifier",
     "xgboost.sklearn": "XGBClassifier",
@@ -106,10 +107,15 @@ def classes() -> Mapping[str, str]:
     )
 
 
+# Names in files of earlier versions.
+RENAMED = {"Estimate": "Interval"}
+
+
 def known(name: Any) -> Any:
     """The class, or the function, of a name; None if files do not hold it."""
     if not isinstance(name, str):
         return None
+    name = RENAMED.get(name, name)
     module = classes().get(name)
     return REGISTERED.get(name) if module is None else getattr(import_module(module), name, None)
 

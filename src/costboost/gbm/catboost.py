@@ -73,11 +73,15 @@ def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeM
     booster.fit(
         pool(X, target),
         eval_set=held_out,
-        use_best_model=held_out is not None,
+        use_best_model=held_out is not None and not rounds.chooses_by_parts,
         callbacks=[SimpleNamespace(after_iteration=after_iteration)],
     )
     trees = from_catboost(booster, source, category)
     model = TreeModel(trees, X.shape[1], "catboost", True, rounds.threads)
+    if rounds.chooses_by_parts:
+        known = rounds.targets["held_out"]
+        for scores in model.staged_scores(rounds.sets["held_out"].X):
+            rounds.add_part_losses(known.weights * known.row_losses(scores))
     if rounds.stop_by is not None:
         rounds.best_outputs = model.scores(rounds.sets[rounds.stop_by].X)
     return model

@@ -66,7 +66,7 @@ def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeM
             callbacks=[after_round],
             keep_training_booster=True,  # or LightGBM would copy the trees once more
         )
-    trees = from_lightgbm(booster, rounds.best_round)
+    trees = from_lightgbm(booster, rounds.kept_rounds)
     return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, rounds.threads)
 
 

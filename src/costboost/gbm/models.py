@@ -89,20 +89,22 @@ class Target:
 
     def loss(self, scores: Floats) -> float:
         """Mean loss of the rows, by their weights: what stops a training."""
-        if scores.ndim == 1:
-            losses = -log_expit(np.where(self.labels > 0, scores, -scores))
-        else:
-            logs = log_softmax(scores, axis=1)
-            losses = -np.take_along_axis(logs, self.labels[:, None], axis=1)[:, 0]
-        return float(np.average(losses, weights=self.weights))
+        return float(np.average(self.row_losses(scores), weights=self.weights))
 
-    def loss_of_proba(self, proba: Floats) -> float:
+    def row_losses(self, scores: Floats) -> Floats:
+        """Loss of each row, without its weight."""
+        if scores.ndim == 1:
+            return np.asarray(-log_expit(np.where(self.labels > 0, scores, -scores)))
+        logs = log_softmax(scores, axis=1)
+        return np.asarray(-np.take_along_axis(logs, self.labels[:, None], axis=1)[:, 0])
+
+    def row_losses_of_proba(self, proba: Floats) -> Floats:
         """The same of probabilities, for log loss: (n,) of the second of two classes, or (n, k)."""
         if proba.ndim == 1:
             right = np.where(self.labels > 0, proba, 1.0 - proba)
         else:
             right = np.take_along_axis(proba, self.labels[:, None], axis=1)[:, 0]
-        return float(-np.average(np.log(np.maximum(right, LEAST_PROBA)), weights=self.weights))
+        return np.asarray(-np.log(np.maximum(right, LEAST_PROBA)))
 
 
 class LossTarget(Target):
@@ -130,9 +132,9 @@ class LossTarget(Target):
         costs = Costs(self.totals.classes, self.totals.matrix).known(labels.astype(np.intp))
         return self.on(costs, weights.astype(np.float64))
 
-    def loss(self, scores: Floats) -> float:
-        """Mean loss."""
-        return float(np.average(self.rows.value(scores), weights=self.weights))
+    def row_losses(self, scores: Floats) -> Floats:
+        """Loss of each row, without its weight."""
+        return self.rows.value(scores)
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient and Hessian by the compiled kernels."""
@@ -169,9 +171,9 @@ class PriceTarget(Target):
             prices = costs.matrix[:, self.truth, self.decision]
         return self.put(np.maximum((prices - self.least) / self.unit, 0.0), weights)
 
-    def loss(self, scores: Floats) -> float:
-        """Mean loss."""
-        return float(np.average(np.exp(scores) - self.labels * scores, weights=self.weights))
+    def row_losses(self, scores: Floats) -> Floats:
+        """Loss of each row, without its weight."""
+        return np.asarray(np.exp(scores) - self.labels * scores)
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient ``w (e^F - z)``, and for Hessian its bound ``w max(e^F, z)``."""
@@ -215,6 +217,24 @@ class TreeModel:
     def scores(self, X: AnyArray) -> Floats:
         """Raw scores."""
         return self.trees.scores(X, n_threads(self.n_threads, X.shape[0]))
+
+    def first_rounds(self, n_rounds: int) -> TreeModel:
+        """The model with its first rounds alone."""
+        if n_rounds >= self.n_rounds:
+            return self
+        trees = self.trees.picked(np.arange(n_rounds * self.trees.n_scores))
+        return replace(self, trees=trees)
+
+    def scores_after(self, X: AnyArray, rounds: Sequence[int]) -> dict[int, Floats]:
+        """Raw scores after some numbers of rounds."""
+        wanted = {min(n, self.n_rounds) for n in rounds}
+        scores: dict[int, Floats] = {}
+        for n, stage in enumerate(self.staged_scores(X), start=1):
+            if n in wanted:
+                scores[n] = stage
+            if n == max(wanted):
+                break
+        return {n: scores[min(n, self.n_rounds)] for n in rounds}
 
     def shifted(self, shift: float | Floats) -> TreeModel:
         """The model with a number added to each score."""

@@ -176,6 +176,26 @@ class NetworkModel:
         return np.asarray(np.bincount(self.design.sources, sizes, minlength=n_features), np.float64)
 
 
+@dataclass(frozen=True, eq=False)
+class NetworkPath:
+    """A network in training, at each look at the held-out rows: a round each."""
+
+    points: list[NetworkModel]
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of looks."""
+        return len(self.points)
+
+    def first_rounds(self, n_rounds: int) -> NetworkModel:
+        """Return the network as it was after some looks."""
+        return self.points[n_rounds - 1]
+
+    def scores_after(self, X: AnyArray, rounds: Sequence[int]) -> dict[int, Floats]:
+        """Return raw scores after some numbers of looks."""
+        return {n: self.points[n - 1].scores(X) for n in set(rounds)}
+
+
 def row_products(rows: Floats, weights: Floats) -> Floats:
     """Products of rows and weights, each row by the same steps whatever the others are."""
     # A matrix product may add in another order if there are more rows, so that the score of a row
@@ -191,7 +211,9 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
 # --- training -------------------------------------------------------------------------------------
 
 
-def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> NetworkModel:
+def fit(
+    X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
+) -> NetworkModel | NetworkPath:
     """A network with one hidden layer and a squared penalty, stopped by held-out rows."""
     # It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
     # few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
@@ -222,12 +244,15 @@ def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> Netwo
     stop_by: Any = rounds.stop_by
     held: Any = None if stop_by is None else design(rounds.sets[stop_by].X)
     best, steps, waits = start, 0, 0
+    path: list[Floats] = []
+    n_looks = 1
 
     def is_better(point: Floats) -> bool:
         """Whether the held-out loss is smaller than before; if so, keep the point."""
         nonlocal best
         if held is not None:
             scores = NetworkModel(design, *_parts(point, shapes), centre).scores_of(held)
+            path.append(point.copy())
             if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
                 return False
             rounds.best_loss, rounds.best_outputs = least, scores
@@ -257,6 +282,14 @@ def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> Netwo
         )
         if steps % _EVERY:  # it converged between two looks
             is_better(found.x)
+        # Folds are compared look by look: a penalty that has ended early keeps its last point.
+        n_looks += _STEPS // _EVERY + 1
+        missing = n_looks - len(path)
+        path += path[-1:] * missing
+        rounds.part_losses += rounds.part_losses[-1:] * missing
+    if rounds.chooses_by_parts:
+        points = [NetworkModel(design, *_parts(point, shapes), centre) for point in path]
+        return NetworkPath(points)
     return NetworkModel(design, *_parts(best, shapes), centre)
 
 

@@ -35,6 +35,10 @@ LARGEST_SEED = int(np.iinfo(np.int32).max)
 # out so many rows that more would change neither rounds nor weights, and estimates hardly.
 _USUAL_FOLDS = 5
 _ONE_FOLD_ROWS = 50_000
+# Rows below which effort="fast", too, has folds: a single booster of few rows is too uncertain.
+_FAST_FOLD_ROWS = 2000
+# Held-out rows beyond which their choices are so many rows' that they hardly favour any of them.
+_PART_ROWS = 10_000
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
@@ -204,7 +208,9 @@ def make_folds(
     n = len(rows)
     n_folds = model.cv
     if is_auto(model.cv):
-        n_folds = 1 if model.effort == "fast" or n >= _ONE_FOLD_ROWS else _USUAL_FOLDS
+        is_small = n < _FAST_FOLD_ROWS and model.early_stopping
+        is_single = model.effort == "fast" and not is_small
+        n_folds = 1 if is_single or n >= _ONE_FOLD_ROWS else _USUAL_FOLDS
     if n < 2:
         raise ValueError(f"{owner} needs two rows or more with a weight above 0, got {n}.")
     alike = strata(rows.costs)
@@ -454,6 +460,21 @@ class TrainingRows(ABC):
     def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of held-out rows, of one fold or all; None if there are none."""
 
+    # Parts of the held-out rows that choose rounds and calibration for each other.
+    n_parts: int = 0
+
+    def parts_of_held_out(self, number: int | None = None) -> Ints | None:
+        """Return the part of each held-out row, of one fold or all; None if there are no parts."""
+        return None
+
+    def held_out_in_parts(self, number: int) -> tuple[Ints, Any]:
+        """Return the part of each row that a fold holds out, and its features."""
+        raise NotImplementedError
+
+    def groups_of_held_out(self) -> AnyArray | None:
+        """Return the group of each held-out row; None if rows are independent."""
+        return None
+
     def sample(self, n: int) -> TrainingRows:
         """About n rows of the first fold, with rows that it holds out."""
         return self
@@ -512,8 +533,13 @@ class MemoryRows(TrainingRows):
     has_row_costs: bool = False
     eval_set: PricedRows | None = None
     eval_train: bool = False
+    groups: AnyArray | None = None
+    parts: list[Ints] | None = None
 
     def __post_init__(self) -> None:
+        self.parts = self._make_parts()
+        if self.parts is not None:
+            self.n_parts = max(len(self.folds), _USUAL_FOLDS)
         self.is_watched = self.eval_train or self.eval_set is not None
         self.totals = Totals.of(self.rows)
         self.has_folds = self.folds[0][1] is not None
@@ -521,6 +547,39 @@ class MemoryRows(TrainingRows):
             X, codes = self.rows.X, self.columns.categorical
             largest = np.inf if is_sparse(X) else np.nan_to_num(X[:, codes]).max(axis=0, initial=0)
             self.n_inputs = X.shape[1] + float(np.sum(largest))
+
+    def _make_parts(self) -> list[Ints] | None:
+        """Return the part of each held-out row by fold: the fold, or a fifth of a single one."""
+        held_out = [held for _, held in self.folds if held is not None]
+        n_rows = sum(len(held) for held in held_out)
+        if not held_out or n_rows > _PART_ROWS:
+            return None
+        if len(held_out) > 1:
+            return [np.full(len(held), fold) for fold, held in enumerate(held_out)]
+        rng = check_random_state(self.seeds[0])
+        (held,) = held_out
+        if self.groups is None:
+            return [shared_out(strata(self.rows.costs.take(held)), _USUAL_FOLDS, rng)]
+        names, group = np.unique(self.groups[held], return_inverse=True)
+        return [rng.permutation(len(names))[group] % _USUAL_FOLDS]
+
+    def parts_of_held_out(self, number: int | None = None) -> Ints | None:
+        """Return the part of each held-out row, of one fold or all; None if there are no parts."""
+        if self.parts is None:
+            return None
+        return np.concatenate(self.parts) if number is None else self.parts[number]
+
+    def held_out_in_parts(self, number: int) -> tuple[Ints, Any]:
+        """Return the part of each row that a fold holds out, and its features."""
+        assert self.parts is not None
+        return self.parts[number], self.rows.X[self.folds[number][1]]
+
+    def groups_of_held_out(self) -> AnyArray | None:
+        """Return the group of each held-out row; None if rows are independent."""
+        held_out = [held for _, held in self.folds if held is not None]
+        if self.groups is None or not held_out:
+            return None
+        return self.groups[np.concatenate(held_out)]
 
     def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of the held-out rows of one fold, or of all; else of `eval_set`."""
@@ -543,6 +602,7 @@ class MemoryRows(TrainingRows):
             found.folds = [(some(np.arange(len(self.rows)), n), None)]
         else:
             found.folds = [(some(rows, n), some(held, 2 * n))]
+        found.parts = None
         return found
 
     def watched(self, number: int) -> dict[str, PricedRows]:

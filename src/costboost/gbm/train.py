@@ -20,6 +20,16 @@ from costboost._utils import Framed, as_frame, now, progress_bar
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.costs import Costs
 from costboost.errors import CostWarning, TimeLimitWarning
+from costboost.gbm.calibration import (
+    BLEND_ROWS,
+    SHRINKAGE_ROWS,
+    Calibrator,
+    best_round,
+    blend,
+    class_scores,
+    mixed,
+)
+from costboost.gbm.estimates import WIDEN_FOLDS, WIDEN_SINGLE, estimate_savings
 from costboost.gbm.models import (
     Head,
     LossHead,
@@ -28,7 +38,6 @@ from costboost.gbm.models import (
     PriceTarget,
     ProbabilityHead,
     Target,
-    best_factor,
     to_scores,
 )
 from costboost.gbm.network import NETWORK_ROWS, NetworkModel
@@ -41,18 +50,12 @@ from costboost.metrics import Verdict
 _USUAL_LEAVES = 15
 _USUAL_LEAF = 5
 _USUAL_RATE = 0.05
-# Steps of the greedy search: weights are multiples of its inverse, or of that of fewer steps.
-_STEPS = 20
-# A member is dropped if leaving it out raises the loss by less than this share.
-_PAYS = 5e-4
 # Inputs (columns times categories), and inputs times rows by effort, beyond which a network is left
 # out.
 _NETWORK_INPUTS = 500
 _NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
 # Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
 _SYMMETRIC_SCORES = 3
-# Held-out rows that choose the weights of members; more would not change them.
-_BLEND_ROWS = 20_000
 # Rounds of a booster that sees all rows, in those of boosters that saw a part of them.
 _MORE_ROUNDS = 1.1
 # Time that such a booster takes, in that of all boosters of the folds.
@@ -75,13 +78,8 @@ _TOGETHER_NUMBERS = 2**25
 _PRICE_TIME, _PRICE_ROUNDS, _PRICE_RATE, _PRICE_PATIENCE = 0.25, 150, 0.1, 10
 # Entries of the cost matrix that get boosters, at most; held-out rows of a class that they need.
 _MOST_PRICES, _PRICE_ROWS = 16, 10
-# Part of the way to the shares of the classes that scores of small tables are drawn if they may be
-# worth nothing: in 14 of 120 problems of five development sets, where it saved 0.042 of the
-# avoidable cost. With more rows they are less sure of themselves.
-_SHRINKAGE, _SMALL_ROWS = 0.3, 1000
 # Prices follow from each other if a straight line leaves no more than this share of the variance.
 _SAME_PRICE = 1e-9
-_NORMAL_95 = 1.959963984540054
 
 
 def train(
@@ -143,35 +141,50 @@ def train(
 def calibrate(model: Any, rows: TrainingRows, used: list[Candidate], learned: Costs) -> None:
     """Calibrate the first head on held-out rows, and add up what its decisions cost there."""
     held_out: Any = rows.held_out()  # there are such rows where they have scores
-    target, weights = used[0].target, held_out.weights
-    head = model.heads_[target.name]
-    scores = mixed([np.concatenate(kind.scores) for kind in used], [kind.weight for kind in used])
+    head = model.heads_[used[0].target.name]
+    scores = [np.concatenate(kind.scores) for kind in used]
+    weights = np.array([kind.weight for kind in used])
     is_calibrated = model.calibration is not None and isinstance(head, ProbabilityHead)
-    if is_calibrated:
-        loss = target.on(held_out.costs, weights).loss
-        n = np.square(weights.sum()) / np.square(weights).sum()
-        head = replace(head, temperature=best_factor(scores, loss, n))
     # What `predict` goes by when it is told all that `fit` knew, and when it is told nothing.
     is_told = held_out.costs.matrix is not None and model.costs_known is not False
     ways = {"": held_out.costs if is_told else learned}
     if rows.has_row_costs and model.loss == "auto":
         ways["without_costs_"] = learned
-    scores = head.temperature * scores
-    taken, estimates = estimate(head, scores, ways, held_out)
     if is_calibrated:
-        estimates["shrinkage_"] = 0.0
-        # Who gives no costs may want the probabilities alone.
-        means = rows.totals.mean_costs
-        has_costs = not np.array_equal(means, 1.0 - np.eye(len(means)))
-        is_small = rows.totals.rows < _SMALL_ROWS
-        if is_small and has_costs and estimates["estimated_score_"].low < 0:
-            head, scores = shrunk(head, scores, rows.totals.weight)
-            taken, estimates = estimate(head, scores, ways, held_out)
-            estimates["shrinkage_"] = _SHRINKAGE
-    model.heads_[target.name] = head
+        target = used[0].target
+        calibrator = Calibrator(
+            scores=scores,
+            held_out=held_out,
+            costs=ways[""],
+            target=target,
+            head=head,
+            weights=weights,
+            class_scores=_class_scores_if_small(rows, target),
+        )
+        calibration = calibrator.of_all_rows()
+        calibrated = calibrator.cross_fitted(rows.parts_of_held_out())
+        model.heads_[target.name] = calibration.put_on(head)
+        model.shrinkage_ = calibration.shrinkage
+    else:
+        calibrated = mixed(scores, weights)
+    widen = WIDEN_FOLDS if len(rows.seeds) > 1 else WIDEN_SINGLE
+    n_rows = np.arange(len(held_out))
+    estimates: dict[str, Any] = {"_estimated_rows": float(held_out.weights.sum())}
+    for name, costs in ways.items():
+        decided = head.decide(calibrated, costs)
+        score, savings = estimate_savings(
+            decided, held_out, groups=rows.groups_of_held_out(), widen=widen
+        )
+        estimates[f"estimated_score_{name}"] = score
+        if savings is not None:
+            estimates[f"estimated_savings_{name}"] = savings
+        if not name:
+            taken = decided
+            paid = held_out.costs.prices[n_rows, decided]
+            estimates["estimated_cost_"] = float(np.average(paid, weights=held_out.weights))
     vars(model).update(estimates)
     if estimates["estimated_score_"].value < 0:
-        verdict = Verdict.of(held_out.costs, taken, weights)
+        verdict = Verdict.of(held_out.costs, taken, held_out.weights)
         # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost.
         if verdict.answer == "does not pay" and verdict.gain < 0:
             warnings.warn(
@@ -183,16 +196,12 @@ def calibrate(model: Any, rows: TrainingRows, used: list[Candidate], learned: Co
     model._warn_if_collapsed(taken, "give the boosters more rows or rounds", stacklevel=5)
 
 
-def shrunk(head: ProbabilityHead, scores: Floats, weight: Floats) -> tuple[ProbabilityHead, Floats]:
-    """A head whose scores are nearer to those of the shares of the classes, and such scores."""
-    # Where the held-out rows cannot tell whether the decisions are cheaper than one decision for
-    # all, probabilities far from the shares of the classes are too sure more often than right.
-    logs = np.log(np.maximum(weight / weight.sum(), 1e-6))
-    towards = logs[1] - logs[0] if scores.ndim == 1 else logs
-    kept = (1.0 - _SHRINKAGE) * head.temperature
-    models = tuple(model.shifted(_SHRINKAGE * towards / kept) for model in head.models)
-    shrunken = (1.0 - _SHRINKAGE) * scores + _SHRINKAGE * towards
-    return replace(head, models=models, temperature=kept), np.asarray(shrunken)
+def _class_scores_if_small(rows: TrainingRows, target: Target) -> Floats | float | None:
+    """Return what scores may be drawn to; None if the table is large, or has no costs."""
+    means = rows.totals.mean_costs
+    if rows.totals.rows >= SHRINKAGE_ROWS or np.array_equal(means, 1.0 - np.eye(len(means))):
+        return None  # who gives no costs may want the probabilities alone
+    return class_scores(rows.totals.weight, target.n_scores)
 
 
 def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | LossHead]:
@@ -278,12 +287,18 @@ class Candidate:
     models: list[Any] = field(default_factory=list)
     evals: list[Evals] = field(default_factory=list)
     scores: list[Floats] = field(default_factory=list)
+    # Sums of held-out losses, a row per round and a column per part of the held-out rows.
+    part_losses: list[Floats] = field(default_factory=list)
     seconds: float = 0.0
     note: str = ""
     # How much it counts, its loss on all held-out rows, and the mean rounds of its models.
     weight: float = 0.0
     loss: float = np.nan
     rounds: float = 0.0
+
+    def untrained(self) -> Candidate:
+        """Return the same kind without models."""
+        return replace(self, models=[], evals=[], scores=[], part_losses=[])
 
 
 def candidate(
@@ -372,6 +387,9 @@ class Rounds:
     is_over: Callable[[], bool] = lambda: False
     booster: int = 1
     n_boosters: int = 1
+    # The part of each row that stops the training, where parts choose rounds for each other.
+    parts: Ints | None = None
+    n_parts: int = 0
 
     round: int = 0
     best_round: int = 0
@@ -380,6 +398,8 @@ class Rounds:
     are_proba: bool = False  # what the engine tells: probabilities, or scores
     # Values by round of all rounds that were trained, lists until these are over.
     evals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # Sums of the losses of each part by round.
+    part_losses: list[Floats] = field(default_factory=list)
     _losses: dict[str, float] = field(default_factory=dict)
     _outputs: dict[str, Floats] = field(default_factory=dict)
 
@@ -394,8 +414,29 @@ class Rounds:
         """The loss of a set's outputs in the present round: scores, or probabilities."""
         self._outputs[name] = found = np.asarray(outputs, dtype=np.float64)
         known = self.targets[name]
-        self._losses[name] = known.loss_of_proba(found) if self.are_proba else known.loss(found)
+        losses = known.row_losses_of_proba(found) if self.are_proba else known.row_losses(found)
+        losses = known.weights * losses
+        self._losses[name] = float(losses.sum() / known.weight)
+        if self.chooses_by_parts and name == self.stop_by:
+            self.add_part_losses(losses)
         return self._losses[name]
+
+    def add_part_losses(self, losses: Floats) -> None:
+        """Record the weighted losses of the held-out rows after a round, summed by part."""
+        assert self.parts is not None
+        sums = np.zeros(self.n_parts)
+        np.add.at(sums, self.parts, losses)
+        self.part_losses.append(sums)
+
+    @property
+    def chooses_by_parts(self) -> bool:
+        """Whether the rounds are chosen once all folds are trained, by parts for each other."""
+        return self.parts is not None and self.stop_by == "held_out"
+
+    @property
+    def kept_rounds(self) -> int:
+        """The rounds that the model keeps for now."""
+        return self.round if self.chooses_by_parts else self.best_round
 
     @property
     def best_scores(self) -> Floats | None:
@@ -452,12 +493,15 @@ def train_members(kinds: list[Candidate], rows: TrainingRows, end: float, **hear
             left = [kind for kind in kinds if not kind.note]
             if len(left) > 1 and rows.totals.rows >= least:
                 sample = rows.sample(n)
-                racing = [replace(kind, models=[], evals=[], scores=[]) for kind in left]
+                racing = [kind.untrained() for kind in left]
                 _fit(racing, [0], sample)
                 _drop(racing, sample, rows.totals.rows / n)
                 for kind, raced in zip(left, racing, strict=True):
                     kind.seconds, kind.note = raced.seconds, raced.note
         _train_folds([kind for kind in kinds if not kind.note], rows, end, **heard_by)
+        for kind in kinds:
+            if kind.part_losses:
+                _choose_rounds(kind, rows)
     _blend([kind for kind in kinds if kind.models], rows)
     _refit([kind for kind in kinds if kind.weight > 0], rows, end)
 
@@ -486,6 +530,26 @@ def _train_folds(
                 _drop(racing, rows)
 
 
+def _choose_rounds(kind: Candidate, rows: TrainingRows) -> None:
+    """Cut the models of all folds after the same round, and score the held-out rows.
+
+    All held-out rows together choose the round of the model. Scores of a part of them, by which
+    costs are estimated, are those after the round that the other parts choose.
+    """
+    round_of_part = [best_round(kind.part_losses, without=part) for part in range(rows.n_parts)]
+    for fold, model in enumerate(kind.models):
+        part_of_row, X = rows.held_out_in_parts(fold)
+        parts = np.unique(part_of_row)
+        after = model.scores_after(X, [round_of_part[part] for part in parts])
+        scores = np.empty_like(kind.scores[fold])
+        for part in parts:
+            chosen = part_of_row == part
+            scores[chosen] = after[round_of_part[part]][chosen]
+        kind.scores[fold] = scores
+    common = best_round(kind.part_losses)
+    kind.models = [model.first_rounds(common) for model in kind.models]
+
+
 def _drop(kinds: list[Candidate], rows: TrainingRows, more_rows: float = 1.0) -> None:
     """Drop the kinds without which the blend of held-out scores is hardly worse."""
     # Kinds that differ from the first one, greedy trees, add the less the more rows there are:
@@ -495,7 +559,7 @@ def _drop(kinds: list[Candidate], rows: TrainingRows, more_rows: float = 1.0) ->
     scores = [kind.scores[0] for kind in kinds if kind.scores]
     if held_out is None or len(held_out) < _RACE_ROWS or len(scores) < len(kinds):
         return
-    some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
+    some = slice(None, None, -(-len(held_out) // BLEND_ROWS))
     seen = held_out.take(some)
     loss = kinds[0].target.on(seen.costs, seen.weights).loss
     least = more_rows ** (1 / 3) * _RACE_GAIN[kinds[0].settings.effort]
@@ -558,19 +622,22 @@ def _fit(
             lambda: is_over.is_set() or time.monotonic() >= mine,
             booster=(number or 0) + 1,
             n_boosters=n,
+            parts=None if number is None else rows.parts_of_held_out(number),
+            n_parts=rows.n_parts,
         )
         model, scores = rows.fit(kind, kind.target, number, rounds)
         if bar is not None:
             bar.update(0, completed=done + 1)
         if verbose and rounds.round and (bar is None or bar.disable):
-            print(f"{rows.owner}: {rounds}, kept {model.n_rounds}")
+            print(f"{rows.owner}: {rounds}")
         if (now := time.monotonic()) >= mine:
             kind.note = "ended by time_limit"
         evals = {
             name: {measure: np.array(values) for measure, values in measures.items()}
             for name, measures in rounds.evals.items()
         }
-        return model, scores, evals, now - began
+        part_losses = np.array(rounds.part_losses) if rounds.part_losses else None
+        return model, scores, evals, part_losses, now - began
 
     if n_workers == 1:
         found = [fit(*job) for job in jobs]
@@ -581,9 +648,10 @@ def _fit(
             except BaseException:  # also an interruption: nobody needs the others
                 is_over.set()
                 raise
-    for (kind, _), (model, scores, evals, seconds) in zip(jobs, found, strict=True):
+    for (kind, _), (model, scores, evals, losses, seconds) in zip(jobs, found, strict=True):
         kind.models.append(model)
         kind.evals.append(evals)
+        kind.part_losses += [] if losses is None else [losses]
         kind.scores += [] if scores is None else [scores]
         kind.seconds += seconds
 
@@ -596,7 +664,7 @@ def _blend(kinds: list[Candidate], rows: TrainingRows) -> None:
     kinds[0].weight = 1.0  # without held-out rows the first kind counts alone
     if held_out is None or not all(kind.scores for kind in kinds):
         return
-    target, some = kinds[0].target, slice(None, None, -(-len(held_out) // _BLEND_ROWS))
+    target, some = kinds[0].target, slice(None, None, -(-len(held_out) // BLEND_ROWS))
     known = target.on(held_out.costs, held_out.weights)
     if known.weight <= 0:  # no error costs anything on these rows
         return
@@ -626,57 +694,12 @@ def _refit(used: list[Candidate], rows: TrainingRows, end: float) -> None:
         if kind.engine == "network":
             kind.models = [NetworkModel.mean(kind.models)]
         else:
-            single[i] = replace(kind, patience=0, models=[], evals=[], scores=[])
+            single[i] = replace(kind.untrained(), patience=0)
             # With more rows a booster can take a few rounds more before it overfits.
             single[i].n_rounds = max(round(_MORE_ROUNDS * kind.rounds), 1)
     _fit(list(single.values()), [None], rows)
     for i, one in single.items():
         used[i].models = one.models
-
-
-def blend(scores: Sequence[Floats], loss: Callable[[Floats], float], pays: float = _PAYS) -> Floats:
-    """Weights of members by which their mean held-out score has a small loss."""
-    # Greedy selection with replacement (Caruana et al. 2004): in each step the member that lowers
-    # the loss of the mean most is counted once more. Then members that hardly pay are left out,
-    # since each one makes every decision slower.
-    if len(scores) == 1:
-        return np.ones(1)
-    weights = _greedy(scores, loss, list(range(len(scores))))
-    while np.count_nonzero(weights) > 1:
-        best = loss(mixed(scores, weights))
-        used = np.flatnonzero(weights)
-        trials = []
-        for left_out in used:
-            rest = [int(j) for j in used if j != left_out]
-            fewer = _greedy(scores, loss, rest)
-            trials.append((loss(mixed(scores, fewer)), fewer))
-        least, fewer = min(trials, key=lambda trial: trial[0])
-        if least > best + pays * abs(best):
-            break
-        weights = fewer
-    return weights
-
-
-def _greedy(
-    scores: Sequence[Floats], loss: Callable[[Floats], float], allowed: list[int]
-) -> Floats:
-    """Counts of the best prefix of the greedy steps, as weights."""
-    counts, best, least = np.zeros(len(scores)), np.zeros(len(scores)), np.inf
-    total = np.zeros_like(scores[0])
-    for step in range(1, _STEPS + 1):
-        losses = [loss((total + scores[j]) / step) for j in allowed]
-        chosen = int(np.argmin(losses))
-        total = total + scores[allowed[chosen]]
-        counts[allowed[chosen]] += 1
-        if losses[chosen] < least:
-            least, best = losses[chosen], counts / step
-    return best
-
-
-def mixed(scores: Sequence[Floats], weights: Floats | Sequence[float]) -> Floats:
-    """The weighted sum of scores."""
-    parts = [w * s for w, s in zip(weights, scores, strict=True) if w > 0]
-    return np.asarray(sum(parts))
 
 
 # --- prices ---------------------------------------------------------------------------------------
@@ -705,7 +728,7 @@ def price_targets(kind: Candidate, rows: TrainingRows) -> tuple[list[PriceTarget
         return [], mean + "boosters of costs would not keep to the constraints of engine_params."
     if held_out is None:
         return [], mean + "no rows are held out to learn costs by."
-    costs = held_out.take(slice(None, None, -(-len(held_out) // _BLEND_ROWS))).costs
+    costs = held_out.take(slice(None, None, -(-len(held_out) // BLEND_ROWS))).costs
     counts = np.bincount(costs.codes, minlength=len(totals.classes))
     found: list[PriceTarget] = []
     spread = totals.weight[:, None] * (totals.cost_high - totals.cost_low)
@@ -767,79 +790,3 @@ def train_prices(
         heads[target.name] = head
         expected = expected + head.beyond(scores)
     return heads, expected
-
-
-# --- estimates ------------------------------------------------------------------------------------
-
-
-class Estimate(NamedTuple):
-    """A value with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
-
-    def _repr_html_(self) -> str:
-        return f"<b>{self.value:.3f}</b> (95 % interval {self.low:.3f} to {self.high:.3f})"
-
-
-def estimate(
-    head: Any, scores: Floats, ways: dict[str, Costs], held_out: PricedRows
-) -> tuple[Ints, dict[str, Any]]:
-    """Decisions on held-out rows by the first costs, and what those by each cost, as attributes."""
-    costs, weights = held_out.costs, held_out.weights
-    rows = np.arange(len(held_out))
-    decided = {name: head.decide(scores, known) for name, known in ways.items()}
-    found: dict[str, Any] = {
-        "estimated_cost_": float(np.average(costs.prices[rows, decided[""]], weights=weights)),
-        "_estimated_rows": float(weights.sum()),
-    }
-    for name, taken in decided.items():
-        score = estimate_share(costs.reduced[rows, taken], costs.reduced, weights)
-        if score is None:  # the best constant decision is perfect: no rows tell how sure that is
-            score = Estimate(*[costs.avoidable_share(taken, weights)] * 3)
-        found[f"estimated_score_{name}"] = score
-        # Savings are not defined where the best constant decision costs nothing or earns.
-        savings = estimate_share(costs.prices[rows, taken], costs.prices, weights)
-        if savings is not None:
-            found[f"estimated_savings_{name}"] = savings
-    return decided[""], found
-
-
-def estimate_share(paid: Floats, prices: Floats, weights: Floats) -> Estimate | None:
-    """Share of the cost of the best constant decision that is saved; None if that costs nothing."""
-    # With :math:`a_i` what row i paid and :math:`b_i` what the best constant decision pays,
-    # the share is :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
-    # the variance of the sum of :math:`(a_i - (1 - s) b_i) / \sum_j w_j b_j` over the rows, of
-    # which one of weight 2 is two; that gives the interval :math:`s \pm 1.96` standard errors.
-    totals = weights @ prices
-    constant = int(totals.argmin())
-    if totals[constant] <= 1e-12 * float(weights @ np.abs(prices[:, constant])):
-        return None  # nothing, but for rounding
-    base = prices[:, constant]
-    ratio = float(weights @ paid) / float(totals[constant])
-    residual = (paid - ratio * base) / totals[constant]
-    # Over n - 1, as for the variance of any mean.
-    n = max(float(weights.sum()), 2.0)
-    error = float(np.sqrt((weights * np.square(residual)).sum() * n / (n - 1)))
-    return Estimate(1.0 - ratio, 1.0 - ratio - _NORMAL_95 * error, 1.0 - ratio + _NORMAL_95 * error)
-
-
-def of_future_rows(estimate: Estimate, n: float, m: float) -> Estimate:
-    """What so many new rows will save, with an interval for them."""
-    # The interval of `estimate_share` is about the mean of endlessly many rows. New rows vary
-    # too: if :math:`\sigma` is the standard error of n rows, the difference to m other rows has the
-    # standard error :math:`\sigma \sqrt{1 + n / m}`. The interval is symmetric on the scale
-    # :math:`\log(1 - s)`, because the share of the cost that is left, 1 - s, cannot be negative and
-    # has a long upper tail.
-    left = 1.0 - estimate.value
-    error = (estimate.high - estimate.value) * np.sqrt(1.0 + n / m)
-    if left <= 0 or error <= 0:
-        high = estimate.value + error
-        high = high if estimate.value > 1 else min(high, 1.0)  # above 1: the decisions earn
-        return Estimate(estimate.value, estimate.value - error, high)
-    factor = float(np.exp(error / left))
-    return Estimate(estimate.value, 1.0 - left * factor, 1.0 - left / factor)

@@ -99,14 +99,15 @@ def money_interval(
     if weight is None:
         weight = np.ones(len(paid))
     mean_weight = float(weight.mean())
-    events = _pseudo_events(prices, chosen, weight)
+    events = np.empty((0, constant_costs.shape[1] + 1))
+    if prices is not None:
+        events = _pseudo_events(prices, chosen, weight)
     model_costs = weight * paid
     costs = weight[:, None] * constant_costs
     if groups is not None:
-        _, group = np.unique(groups, return_inverse=True)
-        model_costs = np.bincount(group, model_costs)
-        costs = np.column_stack([np.bincount(group, column) for column in costs.T])
-        weight = np.bincount(group, weight)
+        model_costs = _sums_by_group(model_costs, groups)
+        costs = _sums_by_group(costs, groups)
+        weight = _sums_by_group(weight, groups)
 
     totals = costs.sum(axis=0)
     if of == "share" and totals.min() <= ROUNDING * np.abs(costs).sum():
@@ -142,6 +143,14 @@ def money_interval(
     return Interval(value, min(low, value), max(high, value))
 
 
+def _sums_by_group(values: Floats, groups: AnyArray) -> Floats:
+    """Return the sums of the rows of each group."""
+    names, group = np.unique(groups, return_inverse=True)
+    sums = np.zeros((len(names), *values.shape[1:]))
+    np.add.at(sums, group, values)
+    return sums
+
+
 def _share_of_nothing(paid: float, worst_constant: float) -> Interval:
     """Return what `avoidable_cost_score` says where the best constant decision is perfect."""
     value = 0.0
@@ -150,13 +159,11 @@ def _share_of_nothing(paid: float, worst_constant: float) -> Interval:
     return Interval(value, -np.inf, 1.0)
 
 
-def _pseudo_events(prices: Floats | None, chosen: Ints | None, weight: Floats) -> Floats:
+def _pseudo_events(prices: Floats, chosen: Ints | None, weight: Floats) -> Floats:
     """Return events: what each constant decision costs, and last what the decision taken costs.
 
     There is a row for each decision and class, at the mean prices of the rows decided so.
     """
-    if prices is None:
-        return np.empty((0, 1))
     n_decisions = prices.shape[-1]
     events = []
     for decision in range(n_decisions):

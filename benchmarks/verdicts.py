@@ -1,0 +1,294 @@
+"""Whether intervals cover: estimates of fits beside the true score of the same model.
+
+    python -m benchmarks.verdicts run [--cells fast-300-noise] [--minutes 60]
+    python -m benchmarks.verdicts show
+
+A cell is an effort, a number of rows and a table whose population is known. Each draw of a cell
+fits a classifier and compares its estimate with its score on 20,000 fresh rows. Draws are added to
+results/verdicts.csv, the ones furthest behind first, and a stopped run goes on where it was. `show`
+prints a line per cell: coverage with its binomial interval, bias, width, and how often a model that
+loses was said to pay. Seeds from 0 on are those that the page shows; whoever chooses a construction
+uses others (``--seed 100000``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from benchmarks.harness import RESULTS, append_rows, source_number
+from scipy.stats import binomtest
+
+from costboost import CostBoostClassifier
+from costboost.costs import per_row
+
+FRESH_ROWS = 20_000
+N_FEATURES = 8
+PATH = RESULTS / "verdicts.csv"
+KEYS = ["effort", "n_rows", "table", "group_size", "weights"]
+FIELDS = (
+    *KEYS, "seed",
+    "value", "low", "high", "truth", "seconds", "source",
+)  # fmt: skip
+
+
+# --- tables whose population is known -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of a population: features, classes, costs of single rows, groups and weights."""
+
+    X: np.ndarray
+    y: np.ndarray
+    cost_matrix: object
+    costs: object = None  # of single rows, where they have their own
+    groups: np.ndarray | None = None
+    weight: np.ndarray | None = None
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def features(rng, n, group_size, share):
+    """Return features, a group of each row, and an effect of the group that no feature shows.
+
+    ``share`` is how much of the variance of a feature lies between groups.
+    """
+    groups = np.arange(n) // group_size
+    n_groups = groups[-1] + 1
+    centres = rng.standard_normal((n_groups, N_FEATURES))[groups]
+    noise = rng.standard_normal((n, N_FEATURES))
+    X = np.sqrt(share) * centres + np.sqrt(1.0 - share) * noise
+    effect = share * 2.0 * rng.standard_normal(n_groups)[groups]
+    return X, groups, effect
+
+
+def noise(rng, n, group_size, share):
+    """No feature tells anything; the best constant decision is best."""
+    X, groups, effect = features(rng, n, group_size, share)
+    y = (rng.uniform(size=n) < sigmoid(-0.85 + effect)).astype(int)
+    return Sample(X, y, {"fn": 2.4, "fp": 1.0}, groups=groups)
+
+
+def easy(rng, n, group_size, share):
+    """Three features tell the class well."""
+    X, groups, effect = features(rng, n, group_size, share)
+    score = 2.0 * X[:, 0] + 1.5 * X[:, 1] * (X[:, 2] > 0) - 1.5 + effect
+    y = (rng.uniform(size=n) < sigmoid(score)).astype(int)
+    return Sample(X, y, {"fn": 3.0, "fp": 1.0}, groups=groups)
+
+
+def rare(rng, n, group_size, share):
+    """Five in a hundred rows are positive, and a miss costs 20 times a false alarm."""
+    X, groups, effect = features(rng, n, group_size, share)
+    score = 1.2 * X[:, 0] + 0.8 * X[:, 1] - 4.0 + effect
+    y = (rng.uniform(size=n) < sigmoid(score)).astype(int)
+    return Sample(X, y, {"fn": 20.0, "fp": 1.0}, groups=groups)
+
+
+def heavy(rng, n, group_size, share):
+    """A miss costs the amount of its row, which is heavy-tailed."""
+    X, groups, effect = features(rng, n, group_size, share)
+    amount = np.exp(1.5 * rng.standard_normal(n))
+    X[:, -1] = np.log(amount)
+    score = 1.5 * X[:, 0] + X[:, 1] - 1.5 + effect
+    y = (rng.uniform(size=n) < sigmoid(score)).astype(int)
+    return Sample(X, y, None, costs=per_row(fn=amount, fp=1.0), groups=groups)
+
+
+def three(rng, n, group_size, share):
+    """Accept, review or block; two classes."""
+    X, groups, effect = features(rng, n, group_size, share)
+    score = 1.5 * X[:, 0] + X[:, 1] - 2.0 + effect
+    y = np.where(rng.uniform(size=n) < sigmoid(score), "fraud", "ok")
+    prices = {
+        ("ok", "accept"): 0.0, ("ok", "review"): 1.0, ("ok", "block"): 4.0,
+        ("fraud", "accept"): 10.0, ("fraud", "review"): 1.5, ("fraud", "block"): 0.0,
+    }  # fmt: skip
+    return Sample(X, y, prices, groups=groups)
+
+
+def five(rng, n, group_size, share):
+    """Five classes, one cost for each pair."""
+    X, groups, effect = features(rng, n, group_size, share)
+    centres = 1.2 * np.random.default_rng(5).standard_normal((5, 4))
+    scores = X[:, :4] @ centres.T + np.array([0.8, 0.4, 0.0, -0.4, -0.8])
+    scores[:, 0] += effect
+    scores += rng.gumbel(size=scores.shape)
+    matrix = np.random.default_rng(6).integers(1, 10, (5, 5)).astype(float)
+    np.fill_diagonal(matrix, 0.0)
+    return Sample(X, scores.argmax(axis=1), matrix, groups=groups)
+
+
+TABLES = {maker.__name__: maker for maker in (noise, easy, rare, heavy, three, five)}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An effort, a number of rows, and a table."""
+
+    effort: str
+    n_rows: int
+    table: str
+    group_size: int = 0  # 0: rows are independent
+    weights: bool = False
+
+    @property
+    def key(self):
+        return (self.effort, self.n_rows, self.table, self.group_size, int(self.weights))
+
+    @property
+    def name(self):
+        parts = [self.effort, str(self.n_rows), self.table]
+        if self.group_size:
+            parts.append(f"groups{self.group_size}")
+        if self.weights:
+            parts.append("weights")
+        return "-".join(parts)
+
+
+def cells():
+    """Return all cells of the grid, and how many draws each is to have."""
+    wanted = {}
+    for effort, n_draws in (("fast", 200), ("balanced", 100)):
+        for n_rows in (200, 300, 500, 1000, 2000, 5000):
+            for table in TABLES:
+                wanted[Cell(effort, n_rows, table)] = n_draws
+        for size in (1, 5, 20):
+            for table in ("noise", "easy", "rare"):
+                wanted[Cell(effort, 1500, table, group_size=size)] = n_draws
+        for table in ("noise", "easy", "rare"):
+            wanted[Cell(effort, 500, table, weights=True)] = n_draws
+    for table in TABLES:
+        wanted[Cell("high", 500, table)] = 40
+    return wanted
+
+
+# --- one draw -------------------------------------------------------------------------------------
+
+
+def sample(cell, rng, n, group_size):
+    share = 0.0
+    if cell.group_size > 0:
+        share = 0.5
+    rows = TABLES[cell.table](rng, n, group_size, share)
+    if not cell.weights:
+        return rows
+    # A survey that asked some kinds of people less often than others.
+    weight = np.exp(0.7 * rng.standard_normal(n) + 0.5 * rows.X[:, 0])
+    return Sample(rows.X, rows.y, rows.cost_matrix, rows.costs, rows.groups, weight)
+
+
+def draw(cell, seed):
+    """Fit on one sample; return the estimate and the truth."""
+    rng = np.random.default_rng([seed, cell.n_rows, cell.group_size, sum(cell.table.encode())])
+    rows = sample(cell, rng, cell.n_rows, max(cell.group_size, 1))
+    # Fresh rows come from a group each, so that they tell the truth more exactly.
+    fresh = sample(cell, rng, FRESH_ROWS, 1)
+    model = CostBoostClassifier(rows.cost_matrix, effort=cell.effort, random_state=seed, n_jobs=1)
+    start = time.process_time()
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(
+            rows.X,
+            rows.y,
+            sample_weight=rows.weight,
+            costs=rows.costs,
+            groups=rows.groups if cell.group_size > 1 else None,
+        )
+        seconds = time.process_time() - start
+        truth = model.score(fresh.X, fresh.y, sample_weight=fresh.weight, costs=fresh.costs)
+    estimate = model.estimated_score_
+    return {
+        **dict(zip(KEYS, cell.key, strict=True)),
+        "seed": seed,
+        "value": float(estimate.value),
+        "low": float(estimate.low),
+        "high": float(estimate.high),
+        "truth": float(truth),
+        "seconds": seconds,
+    }
+
+
+def run(names, n_draws, first_seed, minutes, workers, path):
+    """Add draws to the results until the time is over, those furthest behind first."""
+    wanted = {cell: n_draws or n for cell, n in cells().items() if not names or cell.name in names}
+    done = set()
+    if path.exists():
+        kept = pd.read_csv(path)
+        done = set(kept[[*KEYS, "seed"]].itertuples(index=False, name=None))
+    jobs = []
+    for cell, n in wanted.items():
+        for i in range(n):
+            seed = first_seed + i
+            if (*cell.key, seed) not in done:
+                jobs.append(((i + 1) / n, cell, seed))
+    jobs.sort(key=lambda job: (job[0], job[1].n_rows))
+    end = time.monotonic() + 60.0 * minutes
+    source = source_number(path.parent)
+    with ProcessPoolExecutor(workers) as pool:
+        for start in range(0, len(jobs), 8 * workers):
+            if time.monotonic() > end:
+                break
+            batch = jobs[start : start + 8 * workers]
+            found = pool.map(draw, [job[1] for job in batch], [job[2] for job in batch])
+            append_rows(path, [{**row, "source": source} for row in found], FIELDS)
+
+
+# --- what it shows --------------------------------------------------------------------------------
+
+
+def summary(rows):
+    """Return a line per cell."""
+    lines = []
+    for key, part in rows.groupby(KEYS):
+        covered = (part["low"] <= part["truth"]) & (part["truth"] <= part["high"])
+        ends = binomtest(int(covered.sum()), len(part)).proportion_ci(method="wilson")
+        losing = part["truth"] <= 0.0
+        lines.append({
+            **dict(zip(KEYS, key, strict=True)),
+            "draws": len(part),
+            "coverage": covered.mean(),
+            "cov_low": ends.low,
+            "cov_high": ends.high,
+            "below": (part["truth"] < part["low"]).mean(),
+            "bias": (part["value"] - part["truth"]).mean(),
+            "width": (part["high"] - part["low"]).replace(np.inf, np.nan).mean(),
+            "truth": part["truth"].mean(),
+            "losing": int(losing.sum()),
+            "false_pays": int((losing & (part["low"] > 0.0)).sum()),
+            "pays": (part["low"] > 0.0)[~losing].mean(),
+            "zero": int((part["high"] <= part["low"]).sum()),
+            "seconds": part["seconds"].mean(),
+        })  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("what", choices=("run", "show"))
+    parser.add_argument("--cells", nargs="*", default=())
+    parser.add_argument("--draws", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=600.0)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--path", type=Path, default=PATH)
+    asked = parser.parse_args()
+    if asked.what == "run":
+        run(asked.cells, asked.draws, asked.seed, asked.minutes, asked.workers, asked.path)
+    table = summary(pd.read_csv(asked.path))
+    with pd.option_context(
+        "display.width", 220, "display.max_rows", 500, "display.max_columns", 30
+    ):
+        print(table.round(3).to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""What decisions will save, estimated on held-out rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs import Costs
+from costboost.gbm.rows import PricedRows
+from costboost.metrics.money_interval import ROUNDING, Interval, money_interval
+
+# How much wider the variance is, because the model that will decide is not the one that decided the
+# held-out rows: the mean of the folds' models or one model of all rows, or a single booster, whose
+# own quality is less certain.
+WIDEN_FOLDS = 1.2
+WIDEN_SINGLE = 1.44
+
+
+def estimate_savings(
+    decided: Ints,
+    held_out: PricedRows,
+    *,
+    groups: AnyArray | None = None,
+    widen: float = WIDEN_FOLDS,
+) -> tuple[Interval, Interval | None]:
+    """Return the share of the avoidable cost that decisions avoid, and their savings.
+
+    Savings are None where the best constant decision costs nothing or earns.
+    """
+    costs = held_out.costs
+    weight = held_out.weights
+    rows = np.arange(len(held_out))
+    prices, reduced_prices = _prices_by_class(costs, weight)
+    options: dict[str, Any] = {"chosen": decided, "weight": weight, "groups": groups}
+    options |= {"of": "share", "widen": widen}
+    score = money_interval(
+        costs.reduced[rows, decided], costs.reduced, prices=reduced_prices, **options
+    )
+    totals = weight @ costs.prices
+    if totals.min() <= ROUNDING * float(weight @ np.abs(costs.prices).max(axis=1)):
+        return score, None
+    savings = money_interval(costs.prices[rows, decided], costs.prices, prices=prices, **options)
+    return score, savings
+
+
+def _prices_by_class(costs: Costs, weight: Floats) -> tuple[Floats, Floats]:
+    """Return prices by class and decision, and the same without the least of each class."""
+    if costs.matrix is not None:
+        return costs.matrix, costs.matrix - costs.matrix.min(axis=-1, keepdims=True)
+    # Of each row only the prices under its own class are known: take the means by class.
+    n_classes = len(costs.classes)
+    mass = np.bincount(costs.codes, weight, minlength=n_classes)
+    means = []
+    for table in (costs.prices, costs.reduced):
+        sums = np.zeros((n_classes, table.shape[1]))
+        np.add.at(sums, costs.codes, weight[:, None] * table)
+        means.append(sums / np.where(mass > 0, mass, 1.0)[:, None])
+    return means[0], means[1]
+
+
+def of_future_rows(estimate: Interval, n: float, m: float) -> Interval:
+    r"""Return what m new rows will save, by an estimate of n rows.
+
+    The interval of the estimate is about the mean of endlessly many rows. New rows vary too: if
+    :math:`\sigma` is the standard error of n rows, the difference to m other rows has the standard
+    error :math:`\sigma \sqrt{1 + n / m}`. The interval is symmetric on the scale
+    :math:`\log(1 - s)`, because the share of the cost that is left, 1 - s, cannot be negative and
+    has a long upper tail.
+    """
+    left = 1.0 - estimate.value
+    error = (estimate.value - estimate.low) * np.sqrt(1.0 + n / m)
+    if not np.isfinite(error):
+        return Interval(estimate.value, -np.inf, 1.0)
+    if left <= 0:
+        high = estimate.value + error
+        if estimate.value <= 1:  # above 1 the decisions earn
+            high = min(high, 1.0)
+        return Interval(estimate.value, estimate.value - error, high)
+    factor = float(np.exp(error / left))
+    return Interval(estimate.value, 1.0 - left * factor, 1.0 - left / factor)
