@@ -35,12 +35,11 @@ def pages() -> list[Path]:
 
 def write_tables() -> None:
     """Fill the places for tables on all pages."""
-    import paper_tables
     import tables
 
     import algorithms
 
-    made = algorithms.TABLES | paper_tables.TABLES | tables.TABLES
+    made = algorithms.TABLES | tables.TABLES
     for page in pages():
         text = page.read_text("utf-8")
         page.write_text(tables.fill(text, made), "utf-8")

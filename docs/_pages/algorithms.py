@@ -1,15 +1,16 @@
-"""What follows from the algorithms and losses: public names, the type stub, tables of pages."""
+"""What follows from algorithms, losses and papers: public names, the type stub, tables of pages."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from tables import markdown
+from tables import DOCS, markdown
 
 import costboost
 from costboost import errors, losses
@@ -163,10 +164,72 @@ def loss_counterexamples() -> str:
     return "\n".join(lines)
 
 
+# ------------------------------------------------------------------------ papers, run again
+
+VERDICTS = DOCS / "papers" / "README.md"
+_CLAIM = re.compile(r"^\| \[(\w+)\]\(", flags=re.MULTILINE)
+VERDICT_WORDS = {
+    "holds": "hold",
+    "holds in part": "hold in part",
+    "does not hold": "do not hold",
+    "cannot be told": "cannot be told",
+}
+
+
+def verdicts(paper: str) -> Counter[str]:
+    """How many of the paper's claims hold in our runs, hold in part, or do not hold."""
+    rows = re.findall(
+        rf"^\| \[{paper}\]\([^)]*\) \|.*?\| \*\*(.*?)\*\* \|",
+        VERDICTS.read_text("utf-8"),
+        re.MULTILINE,
+    )
+    return Counter(rows)
+
+
+def _counted(number: int, verdict: str) -> str:
+    """For instance "1 holds", "3 hold in part"."""
+    if number == 1:
+        return f"1 {verdict}"
+    return f"{number} {VERDICT_WORDS[verdict]}"
+
+
+# Words of the main claim of each paper.
+MAIN_CLAIMS = {
+    "lozano2008": "Higher norms",
+    "cai2008": "have close F",
+    "masnadi2007": "smaller median loss",
+    "beijbom2014": "perform significantly better",
+    "cao2013": "lower cost than the other",
+    "nikolaou2016": "outperform the other variants",
+}
+# Names of papers whose algorithms are not in the library, or are named by another paper.
+PAPER_NAMES = {
+    "masnadi2007": "Masnadi-Shirazi & Vasconcelos 2007",
+}
+
+
+def at_a_glance() -> str:
+    """The main claim of each reproduced paper, and whether it holds."""
+    lines = []
+    text = VERDICTS.read_text("utf-8")
+    for paper in dict.fromkeys(_CLAIM.findall(text)):
+        row = rf"^\| \[{paper}\]\([^)]*\) \| .*? \| (.*?) \| \*\*(.*?)\*\* \| (.*?) \| .*\|$"
+        claim, verdict, parts = next(
+            cells for cells in re.findall(row, text, re.MULTILINE) if MAIN_CLAIMS[paper] in cells[0]
+        )
+        counts = verdicts(paper)
+        in_all = ", ".join(_counted(counts[word], word) for word in VERDICT_WORDS if counts[word])
+        source = PAPER_NAMES.get(paper) or papers()[paper][0]._recipe.source
+        lines.append([f"[{source}](papers/{paper}.md)", claim, f"**{verdict}**", parts, in_all])
+    headings = ["paper", "main claim", "here", "its parts", "of all claims"]
+    return markdown(headings, lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "classes": classes,
     "losses": loss_properties,
     "loss_counterexamples": loss_counterexamples,
     "algorithms": list_of_papers,
+    "papers_at_a_glance": at_a_glance,
     **{paper: partial(classes_of, paper) for paper in papers()},
 }

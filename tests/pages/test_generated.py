@@ -4,7 +4,6 @@ import re
 
 import figures
 import pandas as pd
-import paper_tables
 import pytest
 import tables
 
@@ -14,7 +13,7 @@ from helpers.pages import ROOT
 
 DOCS = ROOT / "docs"
 FILLED = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-MADE = algorithms.TABLES | paper_tables.TABLES | tables.TABLES
+MADE = algorithms.TABLES | tables.TABLES
 
 
 def test_every_table_has_one_place():
