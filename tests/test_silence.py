@@ -125,6 +125,8 @@ OTHER_INDEX = {
     "costs of fit": lambda make: make().fit(X, y, costs=shuffled(BY_COLUMN)),
     "y of score": lambda make: make(ALL).fit(X, y).score(X, shuffled(y)),
     "weights of score": lambda make: make(ALL).fit(X, y).score(X, y, shuffled(WEIGHTS)),
+    "costs of score": lambda make: make(ALL).fit(X, y).score(X, y, costs=shuffled(BY_COLUMN)),
+    "costs of predict": lambda make: make(ALL).fit(X, y).predict(X, costs=shuffled(BY_COLUMN)),
 }
 
 
@@ -146,6 +148,12 @@ def test_other_indexes_of_a_metric_are_refused():
 def test_other_indexes_of_weights_in_a_metric_are_refused():
     with pytest.raises(ValueError, match="index"):
         total_cost(y, y, cost_matrix=ALL, sample_weight=shuffled(WEIGHTS))
+
+
+@fails_today("costs are aligned with the labels")
+def test_other_indexes_of_costs_in_a_metric_are_refused():
+    with pytest.raises(ValueError, match="index"):
+        total_cost(y, y, costs=shuffled(BY_COLUMN))
 
 
 # --- the mapping of the caller -------------------------------------------------------------------
