@@ -164,6 +164,37 @@ def test_folds_keep_groups_together(gaussians):
         other.fit(X, y, groups=groups)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        MinCostClassifier(cost_matrix={"fn": 5, "fp": 1}),
+        MinCostClassifier(cost_matrix={"fn": 5, "fp": 1}, calibration="sigmoid"),
+        AdaMECClassifier({"fn": 5, "fp": 1}, n_estimators=10, random_state=0),
+    ],
+    ids=["plain", "calibrated", "AdaMEC"],
+)
+def test_rows_without_weight_do_not_matter(model, gaussians):
+    X, y = gaussians
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.5, 2.0, len(y))
+    weight[rng.uniform(size=len(y)) < 0.2] = 0.0
+    rows = weight > 0
+    all_rows = clone(model).fit(X, y, sample_weight=weight)
+    rows_with_weight = clone(model).fit(X[rows], y[rows], sample_weight=weight[rows])
+    np.testing.assert_allclose(
+        all_rows.predict_proba(X), rows_with_weight.predict_proba(X), atol=1e-12
+    )
+
+
+def test_a_class_without_weight_is_still_a_class(gaussians):
+    X, y = gaussians
+    weight = np.where(y == y[0], 0.0, 1.0)
+    model = MinCostClassifier(cost_matrix={"fn": 5, "fp": 1})
+    with pytest.warns(CollapseWarning, match="for every training row"):
+        model.fit(X, y, sample_weight=weight)
+    assert model.predict_proba(X).shape == (len(y), 2)
+
+
 def test_small_folds_and_one_decision(gaussians):
     X, y = gaussians
     with pytest.warns(CollapseWarning, match="decides 1 for every training row"):

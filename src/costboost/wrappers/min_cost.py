@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedGroupKFold
-from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
@@ -198,6 +198,14 @@ class MinCostClassifier(CostSensitiveClassifier):
                 "there is none. Leave it out, or set calibration='sigmoid'."
             )
         known = self._learn_costs(costs, codes, X, weights)
+        weighted = self._rows_with_weight(codes, weights)
+        if weights is not None and weighted is not None:
+            rows = _safe_indexing(rows, weighted)
+            y = y[weighted]
+            codes = codes[weighted]
+            weights = weights[weighted]
+            if groups is not None:
+                groups = _safe_indexing(groups, weighted)
         model = self._model(len(codes))
         arguments: dict[str, Any] = hand_on_weights(model, weights, owner)
         if is_default and isinstance(model, LGBMClassifier) and self.columns_.categorical:
@@ -228,6 +236,22 @@ class MinCostClassifier(CostSensitiveClassifier):
             "estimator had enough rows to learn from",
             stacklevel=5,
         )
+
+    def _rows_with_weight(self, codes: Ints, weights: Floats | None) -> Ints | None:
+        """Return the rows that count, or None if all rows go to the estimator.
+
+        A row of weight 0 must not matter, but an estimator may count rows, and folds are made of
+        rows. All rows stay if a class has no other ones, and for folds given as indices.
+        """
+        if weights is None or weights.all():
+            return None
+        has_indices = not isinstance(self.cv, Integral) and not hasattr(self.cv, "split")
+        if self.calibration is not None and has_indices:
+            return None
+        weighted = np.flatnonzero(weights)
+        if len(np.unique(codes[weighted])) < len(self.classes_):
+            return None
+        return weighted
 
     def _model(self, n_samples: int = 0) -> Any:
         """The classifier that gives the probabilities, unfitted."""
