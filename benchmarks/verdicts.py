@@ -4,11 +4,12 @@
     python -m benchmarks.verdicts show
 
 A cell is an effort, a number of rows and a table whose population is known. Each draw of a cell
-fits a classifier and compares its estimate with its score on 20,000 fresh rows. Draws are added to
-results/verdicts.csv, the ones furthest behind first, and a stopped run goes on where it was. `show`
-prints a line per cell: coverage with its binomial interval, bias, width, and how often a model that
-loses was said to pay. Seeds from 0 on are those that the page shows; whoever chooses a construction
-uses others (``--seed 100000``).
+fits a classifier and compares its estimate with its score on 20,000 fresh rows. The score is of the
+known probabilities of the classes, not of drawn classes, so that hardly any chance is in it. Draws
+are added to results/verdicts.csv, the ones furthest behind first, and a stopped run goes on where it
+was. `show` prints a line per cell: coverage with its binomial interval, bias, width, and how often a
+model that loses was said to pay. Seeds from 0 on are those that the page shows; whoever chooses a
+construction uses others (``--seed 100000``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import argparse
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,18 +44,36 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a population: features, classes, costs of single rows, groups and weights."""
+    """Rows of a population, with what the population is."""
 
     X: np.ndarray
     y: np.ndarray
     cost_matrix: object
+    proba: np.ndarray  # (n, k), of the classes in sorted order
+    prices: np.ndarray  # (k, d) or (n, k, d), of the decisions in sorted order
     costs: object = None  # of single rows, where they have their own
     groups: np.ndarray | None = None
     weight: np.ndarray | None = None
 
+    def score_of(self, chosen):
+        """Return the share of the avoidable cost that decisions avoid; no class is drawn."""
+        reduced = self.prices - self.prices.min(axis=-1, keepdims=True)
+        if reduced.ndim == 2:
+            expected = self.proba @ reduced
+        else:
+            expected = np.einsum("nk,nkd->nd", self.proba, reduced)
+        paid = expected[np.arange(len(chosen)), chosen]
+        constants = np.average(expected, axis=0, weights=self.weight)
+        return 1.0 - np.average(paid, weights=self.weight) / constants.min()
+
 
 def sigmoid(x):
     return 1.0 / (1.0 + np.exp(-x))
+
+
+def two_classes(score):
+    """Return the probabilities of the negative and the positive class."""
+    return np.column_stack([sigmoid(-score), sigmoid(score)])
 
 
 def features(rng, n, group_size, share):
@@ -74,24 +93,30 @@ def features(rng, n, group_size, share):
 def noise(rng, n, group_size, share):
     """No feature tells anything; the best constant decision is best."""
     X, groups, effect = features(rng, n, group_size, share)
-    y = (rng.uniform(size=n) < sigmoid(-0.85 + effect)).astype(int)
-    return Sample(X, y, {"fn": 2.4, "fp": 1.0}, groups=groups)
+    proba = two_classes(-0.85 + effect)
+    y = (rng.uniform(size=n) < proba[:, 1]).astype(int)
+    prices = np.array([[0.0, 1.0], [2.4, 0.0]])
+    return Sample(X, y, {"fn": 2.4, "fp": 1.0}, proba, prices, groups=groups)
 
 
 def easy(rng, n, group_size, share):
     """Three features tell the class well."""
     X, groups, effect = features(rng, n, group_size, share)
     score = 2.0 * X[:, 0] + 1.5 * X[:, 1] * (X[:, 2] > 0) - 1.5 + effect
-    y = (rng.uniform(size=n) < sigmoid(score)).astype(int)
-    return Sample(X, y, {"fn": 3.0, "fp": 1.0}, groups=groups)
+    proba = two_classes(score)
+    y = (rng.uniform(size=n) < proba[:, 1]).astype(int)
+    prices = np.array([[0.0, 1.0], [3.0, 0.0]])
+    return Sample(X, y, {"fn": 3.0, "fp": 1.0}, proba, prices, groups=groups)
 
 
 def rare(rng, n, group_size, share):
     """Five in a hundred rows are positive, and a miss costs 20 times a false alarm."""
     X, groups, effect = features(rng, n, group_size, share)
     score = 1.2 * X[:, 0] + 0.8 * X[:, 1] - 4.0 + effect
-    y = (rng.uniform(size=n) < sigmoid(score)).astype(int)
-    return Sample(X, y, {"fn": 20.0, "fp": 1.0}, groups=groups)
+    proba = two_classes(score)
+    y = (rng.uniform(size=n) < proba[:, 1]).astype(int)
+    prices = np.array([[0.0, 1.0], [20.0, 0.0]])
+    return Sample(X, y, {"fn": 20.0, "fp": 1.0}, proba, prices, groups=groups)
 
 
 def heavy(rng, n, group_size, share):
@@ -100,20 +125,29 @@ def heavy(rng, n, group_size, share):
     amount = np.exp(1.5 * rng.standard_normal(n))
     X[:, -1] = np.log(amount)
     score = 1.5 * X[:, 0] + X[:, 1] - 1.5 + effect
-    y = (rng.uniform(size=n) < sigmoid(score)).astype(int)
-    return Sample(X, y, None, costs=per_row(fn=amount, fp=1.0), groups=groups)
+    proba = two_classes(score)
+    y = (rng.uniform(size=n) < proba[:, 1]).astype(int)
+    prices = np.zeros((n, 2, 2))
+    prices[:, 0, 1] = 1.0
+    prices[:, 1, 0] = amount
+    costs = per_row(fn=amount, fp=1.0)
+    return Sample(X, y, None, proba, prices, costs=costs, groups=groups)
 
 
 def three(rng, n, group_size, share):
     """Accept, review or block; two classes."""
     X, groups, effect = features(rng, n, group_size, share)
     score = 1.5 * X[:, 0] + X[:, 1] - 2.0 + effect
-    y = np.where(rng.uniform(size=n) < sigmoid(score), "fraud", "ok")
-    prices = {
-        ("ok", "accept"): 0.0, ("ok", "review"): 1.0, ("ok", "block"): 4.0,
-        ("fraud", "accept"): 10.0, ("fraud", "review"): 1.5, ("fraud", "block"): 0.0,
-    }  # fmt: skip
-    return Sample(X, y, prices, groups=groups)
+    proba = two_classes(-score)  # fraud, ok
+    y = np.where(rng.uniform(size=n) < proba[:, 0], "fraud", "ok")
+    classes = ("fraud", "ok")
+    decisions = ("accept", "block", "review")
+    prices = np.array([[10.0, 0.0, 1.5], [0.0, 4.0, 1.0]])
+    mapping = {}
+    for i, label in enumerate(classes):
+        for j, decision in enumerate(decisions):
+            mapping[label, decision] = prices[i, j]
+    return Sample(X, y, mapping, proba, prices, groups=groups)
 
 
 def five(rng, n, group_size, share):
@@ -122,10 +156,12 @@ def five(rng, n, group_size, share):
     centres = 1.2 * np.random.default_rng(5).standard_normal((5, 4))
     scores = X[:, :4] @ centres.T + np.array([0.8, 0.4, 0.0, -0.4, -0.8])
     scores[:, 0] += effect
+    proba = np.exp(scores - scores.max(axis=1, keepdims=True))
+    proba /= proba.sum(axis=1, keepdims=True)
     scores += rng.gumbel(size=scores.shape)
     matrix = np.random.default_rng(6).integers(1, 10, (5, 5)).astype(float)
     np.fill_diagonal(matrix, 0.0)
-    return Sample(X, scores.argmax(axis=1), matrix, groups=groups)
+    return Sample(X, scores.argmax(axis=1), matrix, proba, matrix, groups=groups)
 
 
 TABLES = {maker.__name__: maker for maker in (noise, easy, rare, heavy, three, five)}
@@ -184,7 +220,7 @@ def sample(cell, rng, n, group_size):
         return rows
     # A survey that asked some kinds of people less often than others.
     weight = np.exp(0.7 * rng.standard_normal(n) + 0.5 * rows.X[:, 0])
-    return Sample(rows.X, rows.y, rows.cost_matrix, rows.costs, rows.groups, weight)
+    return replace(rows, weight=weight)
 
 
 def draw(cell, seed):
@@ -204,7 +240,9 @@ def draw(cell, seed):
             groups=rows.groups if cell.group_size > 1 else None,
         )
         seconds = time.process_time() - start
-        truth = model.score(fresh.X, fresh.y, sample_weight=fresh.weight, costs=fresh.costs)
+        decided = model.predict(fresh.X, costs=fresh.costs)
+    chosen = np.searchsorted(np.sort(model.decisions_), decided)
+    truth = fresh.score_of(chosen)
     estimate = model.estimated_score_
     return {
         **dict(zip(KEYS, cell.key, strict=True)),
