@@ -4,12 +4,12 @@
     python -m benchmarks.verdicts show
 
 A cell is an effort, a number of rows and a table whose population is known. Each draw of a cell
-fits a classifier and compares its estimate with its score on 20,000 fresh rows. The score is of the
-known probabilities of the classes, not of drawn classes, so that hardly any chance is in it. Draws
-are added to results/verdicts.csv, the ones furthest behind first, and a stopped run goes on where it
-was. `show` prints a line per cell: coverage with its binomial interval, bias, width, and how often a
-model that loses was said to pay. Seeds from 0 on are those that the page shows; whoever chooses a
-construction uses others (``--seed 100000``).
+fits a classifier and compares its estimate with its score on 20,000 fresh rows. The score is of
+the known probabilities of the classes, not of drawn classes, so that hardly any chance is in it.
+Draws are added to results/verdicts.csv, the ones furthest behind first, and a stopped run goes on
+where it was. `show` prints a line per cell: coverage with its binomial interval, bias, width, and
+how often a model that loses was said to pay. Seeds from 0 on are those that the page shows;
+whoever chooses a construction uses others (``--seed 100000``).
 """
 
 from __future__ import annotations
