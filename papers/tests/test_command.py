@@ -83,7 +83,7 @@ def test_finished_tables_as_text(toy, tmp_path):
 def test_wide_tables_are_cut_to_the_console():
     names = ["data set", "tree", *(f"method {k}" for k in range(12))]
     frame = pd.DataFrame([["pima", "C4.5", *["123.4 ± 5.6 †"] * 12]], columns=names)
-    blocks = list(papers._blocks(frame, 80))
+    blocks = list(papers.console_blocks(frame, 80))
     assert all(list(block.columns[:2]) == names[:2] for block in blocks)
     assert [name for block in blocks for name in block.columns[2:]] == names[2:]
     assert all(sum(16 for _ in block.columns[2:]) <= 80 - 16 for block in blocks)

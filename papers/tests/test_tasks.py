@@ -123,9 +123,9 @@ def test_cao_boundaries_survive_the_summary():
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(cao2013.COLUMNS, cao2013.HEIGHTS)])
 
     def shown(predict):
-        flips = cao2013._flips(SimpleNamespace(predict=predict))
+        flips = cao2013.boundary_heights(SimpleNamespace(predict=predict))
         summary = pd.DataFrame({"metric": list(flips), "value": list(flips.values())})
-        return flips, cao2013._response(summary)
+        return flips, cao2013.distance_to_boundary(summary)
 
     _, response = shown(lambda X: bayes_decision(X, 5.0))
     truth = bayes_decision(grid, 5.0).reshape(response.shape)

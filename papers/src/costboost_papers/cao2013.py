@@ -508,7 +508,7 @@ class GaussianBoundaries(Item):
             "test cost": _total(y[test], classifier.predict(X[test]), factor),
             "rounds": float(classifier.n_iter_),
         }
-        return metrics | (_flips(classifier) if task.split % SEED_STEP == 0 else {})
+        return metrics | (boundary_heights(classifier) if task.split % SEED_STEP == 0 else {})
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Means, and how much the excess cost varies; the boundary is that of the first draw."""
@@ -542,7 +542,8 @@ class GaussianBoundaries(Item):
         odds = log_odds(grid).reshape(len(HEIGHTS), len(COLUMNS))
         for ax, (algorithm, setting) in zip(panels, entries, strict=False):
             own = summary[(summary["algorithm"] == algorithm) & (summary["setting"] == setting)]
-            lines, bayes = {algorithm: _response(own)}, odds + np.log(self.factors[setting])
+            lines = {algorithm: distance_to_boundary(own)}
+            bayes = odds + np.log(self.factors[setting])
             draw_boundaries(ax, COLUMNS, HEIGHTS, lines, bayes)
             ax.set_title(f"{algorithm}, {setting}", fontsize=10)
         caption = "amber: decided for the costly class; wide grey line: Bayes boundary"
@@ -561,7 +562,7 @@ def _total(truth: AnyArray, decided: AnyArray, factor: float) -> float:
     return total_cost(truth, decided, cost_matrix={"fn": factor, "fp": 1.0})
 
 
-def _flips(classifier: Any) -> dict[str, float]:
+def boundary_heights(classifier: Any) -> dict[str, float]:
     """Heights at which the decision turns, from below, in every column."""
     # Below the picture the decision counts as negative, so a column that begins positive turns at
     # its lower end.
@@ -581,7 +582,7 @@ def _flips(classifier: Any) -> dict[str, float]:
     return flips
 
 
-def _response(summary: pd.DataFrame) -> Floats:
+def distance_to_boundary(summary: pd.DataFrame) -> Floats:
     """The signed distance to the nearest turn of the column, (heights, columns)."""
     flips = summary[summary["metric"].str.startswith("flip@")]
     columns = flips["metric"].str.extract(r"flip@([^#]+)#", expand=False).astype(float)

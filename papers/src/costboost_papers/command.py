@@ -190,7 +190,7 @@ def _print_table(console: Console, item: Item, frame: pd.DataFrame, form: str | 
     if form is not None:
         console.print(WRITERS[form](frame), markup=False, highlight=False, soft_wrap=True)
         return
-    for block in _blocks(frame, console.width):
+    for block in console_blocks(frame, console.width):
         table = Table(title=f"{item.paper} {item.name}: {escape(item.title)}", title_justify="left")
         for column in block.columns:
             table.add_column(escape(str(column)), overflow="fold")
@@ -225,7 +225,7 @@ def plain_table(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _blocks(frame: pd.DataFrame, width: int) -> Iterator[pd.DataFrame]:
+def console_blocks(frame: pd.DataFrame, width: int) -> Iterator[pd.DataFrame]:
     """The table in pieces that fit the console, each with the columns that name the rows."""
     sizes = {name: 3 + max(map(len, map(_text, [name, *frame[name]]))) for name in frame.columns}
     labels = [name for name in frame.columns if name in LABELS] or list(frame.columns[:1])
