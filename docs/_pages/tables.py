@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.stats import wilcoxon
+from scipy.stats import binomtest, wilcoxon
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -619,6 +619,78 @@ def serve_load() -> str:
     return markdown(headings, lines, f"`make bench-speed`, {machine(rows)}.")
 
 
+# -------------------------------------------------------------------------------- verdicts.md
+
+
+def verdict_draws() -> pd.DataFrame:
+    """Return the draws of the grid, with what became of each interval."""
+    rows = read("verdicts")
+    rows["covers"] = (rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"])
+    rows["below"] = rows["truth"] < rows["low"]
+    rows["bias"] = rows["value"] - rows["truth"]
+    rows["width"] = (rows["high"] - rows["low"]).replace(np.inf, np.nan)
+    rows["loses"] = rows["truth"] <= 0.0
+    rows["false_pays"] = rows["loses"] & (rows["low"] > 0.0)
+    return rows
+
+
+def verdict_line(draws: pd.DataFrame) -> list[str]:
+    """Return the cells that every table of draws has."""
+    interval = binomtest(int(draws["covers"].sum()), len(draws)).proportion_ci(method="wilson")
+    paying = draws[~draws["loses"]]
+    told = ""
+    if len(paying):
+        told = number((paying["low"] > 0.0).mean())
+    return [
+        f"{len(draws):,}",
+        f"{number(draws['covers'].mean())} ({number(interval.low)} to {number(interval.high)})",
+        number(draws["below"].mean()),
+        signed(draws["bias"].mean()),
+        number(draws["width"].mean()),
+        told,
+        f"{draws['false_pays'].sum()} of {draws['loses'].sum()}",
+    ]
+
+
+VERDICT_HEADINGS = (
+    "draws:",
+    "covers (95 %):",
+    "truth below:",
+    "bias:",
+    "width:",
+    "pays, told so:",
+    "loses, said to pay:",
+)
+
+
+def verdicts_pooled() -> str:
+    """Coverage of the intervals of estimates by effort, by table and by size."""
+    draws = verdict_draws()
+    lines = []
+    for effort, of_effort in draws.groupby("effort", sort=False):
+        lines.append([f"**{effort}**", "all", *verdict_line(of_effort)])
+        for table, part in of_effort.groupby("table"):
+            lines.append([effort, table, *verdict_line(part)])
+        for n_rows, part in of_effort.groupby("n_rows"):
+            lines.append([effort, f"{n_rows:,} rows", *verdict_line(part)])
+    about = f"Measured at {commits(draws)}."
+    return markdown(["effort", "draws of", *VERDICT_HEADINGS], lines, about)
+
+
+def verdicts_cells() -> str:
+    """Coverage of the intervals of estimates in every cell of the grid."""
+    lines = []
+    keys = ["effort", "table", "n_rows", "group_size", "weights"]
+    for (effort, table, n_rows, group_size, weights), part in verdict_draws().groupby(keys):
+        special = []
+        if group_size:
+            special.append(f"groups of {group_size}")
+        if weights:
+            special.append("weights")
+        lines.append([effort, table, f"{n_rows:,}", ", ".join(special), *verdict_line(part)])
+    return markdown(["effort", "table", "rows:", "", *VERDICT_HEADINGS], lines)
+
+
 # -------------------------------------------------------------------------------- promises.md
 
 
@@ -670,6 +742,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "scale_parquet": scale_parquet,
     "walk": walk,
     "serve_load": serve_load,
+    "verdicts_pooled": verdicts_pooled,
+    "verdicts_cells": verdicts_cells,
     "trust_runs": trust_runs,
     "trust_counts": trust_counts,
 }

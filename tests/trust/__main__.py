@@ -30,6 +30,7 @@ PARTS = {
     "security": ("trust.security", ["20000"], ["1000"]),
     "service": ("trust.service", ["50"], ["3"]),
     "dask": ("trust.clusters", [], ["quick"]),
+    "verdicts": ("trust.verdicts", ["40"], ["2"]),
     "properties": ("trust.properties", ["20000"], ["500"]),
 }
 

@@ -44,6 +44,20 @@ def test_growth_is_seen(monkeypatch):
     assert len(violations) == 1 and "12 fits grew" in violations[0]
 
 
+def test_intervals_that_do_not_cover_are_violations():
+    import pandas as pd
+
+    from trust.verdicts import violations_of
+
+    names = {"effort": "fast", "n_rows": 300, "table": "noise", "seed": 1, "low": 0.0, "high": 0.2}
+    rows = pd.DataFrame([{**names, "truth": truth} for truth in [0.1] * 95 + [0.3] * 5])
+    assert violations_of(rows) == []
+    rows.loc[:15, "truth"] = 0.3
+    assert violations_of(rows) == ["79 of 100 intervals cover; at least 84"]
+    rows.loc[99, "high"] = 0.0
+    assert len(violations_of(rows)) == 2
+
+
 def test_expressions_run_no_code():
     from trust.security import expressions
 
