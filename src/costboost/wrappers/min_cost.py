@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedGroupKFold
-from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, get_tags, indexable
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
@@ -200,12 +200,12 @@ class MinCostClassifier(CostSensitiveClassifier):
         known = self._learn_costs(costs, codes, X, weights)
         weighted = self._rows_with_weight(codes, weights)
         if weights is not None and weighted is not None:
-            rows = _safe_indexing(rows, weighted)
+            rows = _take(rows, weighted)
             y = y[weighted]
             codes = codes[weighted]
             weights = weights[weighted]
             if groups is not None:
-                groups = _safe_indexing(groups, weighted)
+                groups = _take(groups, weighted)
         model = self._model(len(codes))
         arguments: dict[str, Any] = hand_on_weights(model, weights, owner)
         if is_default and isinstance(model, LGBMClassifier) and self.columns_.categorical:
@@ -352,6 +352,17 @@ def check_features(classifier: Any, X: Any) -> Any:
         )
     validate_data(classifier, X, reset=False, skip_check_array=True)
     return indexable(X)[0]
+
+
+def _take(table: Any, positions: Ints) -> Any:
+    """Return the rows at these positions of a frame, an array or a list."""
+    if hasattr(table, "iloc"):
+        return table.iloc[positions]
+    if hasattr(table, "to_batches"):  # of pyarrow
+        return table.take(positions)
+    if isinstance(table, (list, tuple)):
+        return [table[position] for position in positions]
+    return table[positions]
 
 
 @contextmanager
