@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
-from scipy.stats import norm, t
+from scipy.stats import t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
@@ -23,6 +23,7 @@ import costboost as cb
 from costboost import comparison, metrics
 from costboost.comparison import rank
 from costboost.costs import Costs
+from costboost.metrics import verdict
 from data import blobs, row_costs, rows
 
 compare = partial(comparison.compare, progress=False)
@@ -93,17 +94,44 @@ def test_tables_tests_and_pictures(found):
 
 def test_intervals_are_paired_and_widened():
     rng = np.random.default_rng(0)
-    shared = rng.exponential(100, 400)  # what all ways pay alike does not widen the intervals
-    paid = {"a": shared, "b": shared + rng.normal(1, 1, 400), "c": shared + rng.normal(0.1, 1, 400)}
-    first, *_ = standings = rank(paid)
-    found = {one.name: one for one in standings}
-    gap = paid["b"] - paid[first.name]
-    half = norm.ppf(1 - 0.05 / 2 / 2) * np.sqrt(400) * gap.std(ddof=1)
+    y = rng.integers(0, 2, 2000)
+    amount = rng.exponential(100, 2000)  # what all ways pay alike does not widen the intervals
+    prices = np.zeros((2000, 2, 2))
+    prices[:, 0, 1] = amount
+    prices[:, 1, 0] = amount
+    costs = Costs([0, 1], prices, codes=y)
+    wrong = rng.uniform(size=2000)
+    decided = {name: np.where(wrong < share, 1 - y, y)
+               for name, share in {"a": 0.3, "b": 0.36, "c": 0.302}.items()}  # fmt: skip
+    standings = rank(costs, decided, np.ones(2000))
+    found = {line.name: line for line in standings}
+    assert [line.name for line in standings] == ["a", "c", "b"]
+    gap = costs.paid(decided["b"]) - costs.paid(decided["a"])
+    half = t.ppf(1 - 0.05 / 2 / 2, 1999) * np.sqrt(2000) * gap.std(ddof=1)
     assert found["b"].more == pytest.approx(gap.sum())
-    assert found["b"].high == pytest.approx(gap.sum() + half)
+    # Pseudo-events widen it by a little, what all ways pay alike would by a lot.
+    assert gap.sum() + half < found["b"].high < gap.sum() + 1.1 * half
     assert [found[name].group for name in "abc"] == [1, 2, 1]
-    (one,) = rank({"a": np.ones(10)})
-    assert (one.cost, one.more, one.group) == (10.0, 0.0, 1)
+    by_group = rank(costs, decided, np.ones(2000), groups=np.arange(2000) // 20)
+    assert by_group[2].more == found["b"].more and by_group[2].high != found["b"].high
+    (line,) = rank(costs, {"a": decided["a"]}, np.ones(2000))
+    assert (line.more, line.low, line.high, line.group) == (0.0, 0.0, 0.0, 1)
+
+
+def test_groups_reach_folds_models_and_intervals():
+    X, y = rows()
+    groups = np.repeat(np.arange(100), 3)
+    methods = {"ours": cb.CostBoostClassifier(n_estimators=5, effort="fast"), "nb": GaussianNB()}
+    found = compare(methods, (X, y), costs=COSTS, splits=2, groups=groups)
+    (table,) = found._tables.values()
+    for train, test in table.pairs.values():
+        assert not set(groups[train]) & set(groups[test])
+    alone = compare(methods, (X, y), costs=COSTS, splits=table.pairs)
+    tested = np.concatenate([test for _, test in table.pairs.values()])
+    decided = found._decided()["nb"]
+    wanted = verdict(y[tested], decided, cost_matrix=COSTS, groups=groups[tested])
+    assert found.verdicts()["nb"] == wanted
+    assert alone.verdicts()["nb"].low != wanted.low
 
 
 def test_one_data_set_row_by_row():

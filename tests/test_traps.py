@@ -402,7 +402,10 @@ MISMATCHED = {
     r"'prices' .*\(9, 3\).*\(8, 3\)": lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
     r"'limit' .*\(0, 1\)": lambda: decisions.rows_needed(5, 0.1),
     "'X' parameter of total_cost must have": lambda: total_cost(pd.Series(Y), Y, **PRICED),
-    "'groups' .* must have the index": lambda: metrics.cost_by(OTHER["amount"], pd.Series(Y), Y),
+    "'segments' .* must have the index": lambda: metrics.cost_by(OTHER["amount"], pd.Series(Y), Y),
+    "'groups' .* must have the index": lambda: metrics.verdict(
+        pd.Series(Y), Y, groups=OTHER["amount"]
+    ),
     r"\(2, 3\).*got \(3, 2\)": lambda: Costs([0, 1], C.T, list("abc")),
     r"as codes; got \(5, 2, 2\)": lambda: Costs([0, 1], np.ones((5, 2, 2))).known(Y),
     r"'decisions' .*\(9,\)": lambda: Costs([0, 1], np.eye(2), codes=Y).paid([1]),

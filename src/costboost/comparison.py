@@ -28,6 +28,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
@@ -41,8 +42,10 @@ from costboost.columns import Columns
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import expressions_in, is_frame
-from costboost.costs.labels import positions
+from costboost.costs.labels import grouped, positions
 from costboost.metrics import Verdict
+from costboost.metrics.intervals import decision_gains
+from costboost.metrics.money_interval import Interval, interval_of
 from costboost.metrics.statistics import corrected_t_interval
 
 if TYPE_CHECKING:
@@ -177,7 +180,8 @@ def compare(
     metrics : mapping of str to callable, optional
         More columns of the result: functions of the truth and the decisions.
     sample_weight, groups : array of shape (n,), optional
-        Weights of the rows, and groups that folds keep together; for one data set.
+        Weights of the rows, and groups that folds keep together and that intervals take for
+        independent; for one data set.
     columns : mapping of name to kind, or Columns, optional
         What columns are, as in `CostBoostClassifier`.
     n_jobs : int or None, default=None
@@ -216,7 +220,8 @@ def compare(
     tables = {}
     for name, one in _by_name(data, sample_weight, groups).items():
         X, y, own = _opened(one, target, costs)
-        tables[name] = table = Table(name, X, y, own, sample_weight, columns, costs_known)
+        table = Table(name, X, y, own, sample_weight, columns, costs_known, groups=groups)
+        tables[name] = table
         table.pairs = dict(_pairs(table, splits, groups, random_state))
     failures: dict[str, str] = {}
     tasks: dict[Key, tuple[Any, ...]] = {
@@ -246,13 +251,16 @@ class Table:
 
     def __init__(
         self, name: str, X: Any, y: Any, costs: Any, weights: Any, columns: Any,
-        known: bool = True, owner: str = OWNER,
+        known: bool = True, owner: str = OWNER, groups: Any = None,
     ) -> None:  # fmt: skip
         X, y = np.asarray(X) if isinstance(X, list) else X, np.asarray(checked_labels(y, owner))
         if len(y) != X.shape[0]:
             raise ValueError(f"X of {name} has {X.shape[0]} rows, y {len(y)}. Take the same rows.")
         weights = None if weights is None else check_weights(weights, len(y), owner)
         self.name, self.X, self.y, self.weights, self.form = name, X, y, weights, costs
+        self.groups: Ints | None = None
+        if groups is not None:
+            self.groups = grouped(groups, len(y), "groups", owner)[1]
         self.classes, codes = np.unique(y, return_inverse=True)
         self.kinds = None
         if not isinstance(columns, Columns):
@@ -394,10 +402,15 @@ def decide(
     known, prefix = model.get_params(), _last_step(model)
     if known.get(f"{prefix}random_state", 0) is None:
         model.set_params(**{f"{prefix}random_state": seed})
-    given = {} if fold.sample_weight is None else {"sample_weight": fold.sample_weight}
+    given: dict[str, AnyArray] = {}
+    if fold.sample_weight is not None:
+        given["sample_weight"] = fold.sample_weight
     takes_costs = f"{prefix}cost_matrix" in known
     if takes_costs:
         rows, tested, y = fold.X, fold.X_test, fold.y
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        if table.groups is not None and has_fit_parameter(last, "groups"):
+            given["groups"] = table.groups[train]
         if table.row_costs is not None:
             given["costs"] = table.row_costs[train]
         elif known[f"{prefix}cost_matrix"] is None:
@@ -646,45 +659,60 @@ class Comparison:
     def standings(self) -> list[Standing]:
         """Total costs on one data set, compared row by row.
 
-        Every row is compared with itself: the interval is that of the sum of the differences from
-        the cheapest method, by the normal law, 95 % for all lines at once (Bonferroni). A group has
-        the cheapest method that is in no earlier one, and all later methods whose difference from
-        it may be 0.
+        Every row is compared with itself: the interval is that of `costboost.metrics.verdict`, of
+        the sum of the differences from the cheapest method, 95 % for all lines at once
+        (Bonferroni). A group has the cheapest method that is in no earlier one, and all later
+        methods whose difference from it may be 0.
 
         Returns
         -------
         list of Standing
             The methods, the cheapest first.
         """
-        savings = {name: _savings(*found) for name, found in self._one()}
-        return [one._replace(savings=savings[one.name]) for one in rank(self.paid())]
+        costs, weights, groups = self._tested()
+        return rank(costs, self._decided(), weights, groups=groups)
 
     def paid(self) -> dict[str, Floats]:
         """What each method paid on each held-out row of a single data set, times its weight."""
-        return {name: costs.paid(codes) * weights for name, (costs, codes, weights) in self._one()}
+        costs, weights, _ = self._tested()
+        return {name: costs.paid(codes) * weights for name, codes in self._decided().items()}
 
     def verdicts(self) -> dict[str, Verdict]:
         """Whether the decisions of each method pay, on a single data set."""
-        return {name: Verdict.of(*found) for name, found in self._one()}
+        costs, weights, groups = self._tested()
+        return {
+            name: Verdict.of(costs, codes, weights, groups=groups)
+            for name, codes in self._decided().items()
+        }
 
-    def _one(self) -> Iterator[tuple[str, tuple[Costs, Ints, Floats]]]:
-        """Methods that finished all splits of the only data set: costs, decisions, weights."""
+    def _tested(self) -> tuple[Costs, Floats, AnyArray | None]:
+        """Return costs, weights and groups of the held-out rows of the only data set."""
         if len(self._tables) > 1:
             raise ValueError("Rows are compared one by one on a single data set. Use against().")
         (table,) = self._tables.values()
-        tested = np.concatenate([test for _, test in table.pairs.values()])
-        if len(np.unique(tested)) < len(tested):
+        rows = np.concatenate([test for _, test in table.pairs.values()])
+        if len(np.unique(rows)) < len(rows):
             raise ValueError(
                 "Rows are compared one by one if each is tested once, and these splits test some "
                 "again. Use folds (splits=5), or against()."
             )
-        costs = table.known.take(tested)
-        weights = np.ones(len(tested)) if table.weights is None else table.weights[tested]
+        weights = np.ones(len(rows))
+        if table.weights is not None:
+            weights = table.weights[rows]
+        groups = None
+        if table.groups is not None:
+            groups = table.groups[rows]
+        return table.known.take(rows), weights, groups
+
+    def _decided(self) -> dict[str, Ints]:
+        """Return the decisions of the methods that finished all splits of the only data set."""
+        (table,) = self._tables.values()
+        decided = {}
         for name in self.methods:
             if name not in self.failures:
-                keys = [(table.name, split, name) for split in table.pairs]
-                decided = np.concatenate([self._found[key]["decided"] for key in keys])
-                yield name, (costs, decided, weights)
+                parts = [self._found[table.name, split, name]["decided"] for split in table.pairs]
+                decided[name] = np.concatenate(parts).astype(np.intp)
+        return decided
 
     # -- pictures -------------------------------------------------------------------------------
 
@@ -721,7 +749,7 @@ class Standing(NamedTuple):
     low: float
     high: float
     group: int
-    savings: float = float("nan")
+    savings: float
 
 
 def _savings(costs: Costs, codes: Ints, weights: Floats | None) -> float:
@@ -732,28 +760,38 @@ def _savings(costs: Costs, codes: Ints, weights: Floats | None) -> float:
         return float("nan")
 
 
-def rank(costs: Mapping[str, Floats]) -> list[Standing]:
-    """Sort by cost, with paired intervals and groups that are not distinguishable."""
-    from scipy.stats import norm
+def rank(
+    costs: Costs,
+    decided: Mapping[str, Ints],
+    weights: Floats,
+    *,
+    groups: AnyArray | None = None,
+) -> list[Standing]:
+    """Sort methods by cost, with paired intervals and groups that are not distinguishable."""
+    total = {name: float((costs.paid(codes) * weights).sum()) for name, codes in decided.items()}
+    order = sorted(total, key=lambda name: total[name])
+    rows = float(weights.sum())
+    # As many comparisons as there are other methods are to hold at once.
+    confidence = 1.0 - 0.05 / max(1, len(order) - 1)
 
-    names, paid = list(costs), np.column_stack(list(costs.values()))
-    n, m = paid.shape
-    order = np.argsort(paid.sum(axis=0), kind="stable").tolist()
-    z = float(norm.ppf(1 - 0.025 / max(1, m - 1)))
+    def more_than(leader: str, name: str) -> Interval:
+        """Return what a method costs more than another."""
+        if name == leader:
+            return Interval(0.0, 0.0, 0.0)
+        gains = decision_gains(
+            costs, decided[leader], weights, groups=groups, baseline=decided[name]
+        )
+        mean = interval_of(gains, confidence=confidence)
+        return Interval(*(rows * np.array(mean)).tolist())
 
-    def differences(first: int) -> tuple[Floats, Floats]:
-        gaps = paid - paid[:, [first]]
-        return gaps.sum(axis=0), z * np.sqrt(n) * gaps.std(axis=0, ddof=1)
-
-    groups: dict[int, int] = {}
+    numbers: dict[str, int] = {}
     for leader in order:
-        if leader not in groups:
-            gap, half = differences(leader)
-            near = [j for j in order if j == leader or gap[j] - half[j] <= 0]
-            groups = dict.fromkeys(near, max(groups.values(), default=0) + 1) | groups
-    gap, half = differences(order[0])
-    cost, low, high = paid.sum(axis=0), gap - half, gap + half
-    return [
-        Standing(names[j], float(cost[j]), float(gap[j]), float(low[j]), float(high[j]), groups[j])
-        for j in order
-    ]
+        if leader not in numbers:
+            near = [name for name in order if more_than(leader, name).low <= 0.0]
+            numbers = dict.fromkeys(near, max(numbers.values(), default=0) + 1) | numbers
+    standings = []
+    for name in order:
+        more = more_than(order[0], name)
+        savings = _savings(costs, decided[name], weights)
+        standings.append(Standing(name, total[name], *more, numbers[name], savings))
+    return standings

@@ -17,6 +17,7 @@ from laws.outcome import refused
 __all__ = [
     "has_finite_derivatives",
     "measures_or_refuses",
+    "measures_ratios_of_weights",
     "measures_rows_in_any_order",
     "measures_weights_as_rows",
     "scales_with_costs",
@@ -39,7 +40,8 @@ def _drawn(metric: Metric, case: Case) -> dict[str, AnyArray]:
     told = {
         "y_pred": actions if case.prices.form == "decisions" else case.labels[codes],
         "y_score": np.round(codes + rng.normal(size=n), 1),  # some are equal
-        "groups": np.array(["a", "b", "c"])[rng.integers(3, size=n)],
+        "segments": np.array(["a", "b", "c"])[rng.integers(3, size=n)],
+        "groups": rng.integers(5, size=n),
     }
     names = inspect.signature(metric).parameters
     return {name: value for name, value in told.items() if name in names}
@@ -109,6 +111,18 @@ def measures_weights_as_rows(metric: Metric, case: Case) -> Any:
     value = _measured(metric, replace(case, weights=counts.astype(float)), told)
     other = _measured(metric, replace(case, weights=None).take(rows), _of_rows(told, rows))
     return _equal(metric, case, value, other, "by repeated rows")
+
+
+def measures_ratios_of_weights(metric: Metric, case: Case) -> Any:
+    """Weights times a constant change nothing but rounding; rows of weight 0 are no rows."""
+    n, told = len(case.codes), _drawn(metric, case)
+    weights = random_of(case).integers(0, 4, n).astype(float)
+    weights[0] = 1.0
+    rows = np.flatnonzero(weights)
+    value = _measured(metric, replace(case, weights=weights), told)
+    fewer = replace(case, weights=3.0 * weights).take(rows)
+    other = _measured(metric, fewer, _of_rows(told, rows))
+    return _equal(metric, case, value, other, "with weights times 3, without those of weight 0")
 
 
 def scales_with_costs(metric: Metric, case: Case) -> Any:

@@ -121,6 +121,12 @@ def unweighted_metric(y_true, y_pred, **options):
     return mean_cost(y_true, y_pred, **options | {"sample_weight": None})
 
 
+@quiet
+def counting_metric(y_true, y_pred, **options):
+    weight = options.get("sample_weight")
+    return mean_cost(y_true, y_pred, **options) + (0.0 if weight is None else float(weight.sum()))
+
+
 @pytest.mark.parametrize(
     ("law", "metric", "strategy"),
     [
@@ -129,6 +135,7 @@ def unweighted_metric(y_true, y_pred, **options):
         ("scales_with_costs", leaky_metric, plain_cases()),
         ("measures_rows_in_any_order", ordered_metric, plain_cases()),
         ("measures_weights_as_rows", unweighted_metric, plain_cases()),
+        ("measures_ratios_of_weights", counting_metric, plain_cases()),
     ],
 )
 def test_a_planted_bug_in_a_metric_is_found(law, metric, strategy) -> None:

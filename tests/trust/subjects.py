@@ -144,6 +144,13 @@ def _classifier_subjects() -> list[Subject]:
 
 PLAIN_METRIC_LAWS = ("measures_rows_in_any_order", "measures_weights_as_rows", "scales_with_costs")
 _ALL = ("measures_or_refuses", *PLAIN_METRIC_LAWS)
+# Of intervals: a weight is that of a survey, and does not count rows.
+_INTERVAL = (
+    "measures_or_refuses",
+    "measures_rows_in_any_order",
+    "measures_ratios_of_weights",
+    "scales_with_costs",
+)
 
 
 def _public(metric: Any) -> Any:
@@ -154,21 +161,45 @@ def _public(metric: Any) -> Any:
 
 @_public
 def cost_by(
-    groups, y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
+    segments,
+    y_true,
+    y_pred,
+    *,
+    cost_matrix=None,
+    costs=None,
+    labels=None,
+    sample_weight=None,
+    X=None,
 ):
-    """Numbers of `metrics.cost_by` in the order of the groups: all that are finite by promise."""
+    """Numbers of `metrics.cost_by` in the order of the segments, without the intervals."""
     found = metrics.cost_by(
-        groups, y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
+        segments, y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
         sample_weight=sample_weight, X=X,
     )  # fmt: skip
-    order = np.argsort(found.pop("group"))
-    found = {name: values[order] for name, values in found.items()}
+    order = np.argsort(found.pop("segment"))
+    found = {name: found[name][order] for name in ("rows", "total_cost", "share", "mean_cost")}
     found["mean_cost"] = found["mean_cost"][found["rows"] > 0]
     if np.isnan(found["share"]).all():  # of nothing
         del found["share"]
-    parts = {name: values[np.isfinite(values)] if name in ("low", "high") else values
-             for name, values in found.items()}  # fmt: skip
-    return np.concatenate(list(parts.values()))
+    return np.concatenate(list(found.values()))
+
+
+@_public
+def cost_by_interval(
+    segments, y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None,
+    groups=None, X=None,
+):  # fmt: skip
+    """The intervals of `metrics.cost_by`, where they are finite by promise."""
+    found = metrics.cost_by(
+        segments, y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
+        sample_weight=sample_weight, groups=groups, X=X,
+    )  # fmt: skip
+    order = np.argsort(found["segment"])
+    ends = np.concatenate([found["low"][order], found["high"][order]])
+    return ends[np.isfinite(ends)]
+
+
+cost_by_interval.__name__ = "cost_by.interval"
 
 
 @_public
@@ -206,12 +237,13 @@ def verdict(
 
 @_public
 def verdict_interval(
-    y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
-):
+    y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, groups=None,
+    X=None,
+):  # fmt: skip
     """The interval of `metrics.verdict`, where it is finite by promise."""
     found = metrics.verdict(
         y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
-        sample_weight=sample_weight, X=X,
+        sample_weight=sample_weight, groups=groups, X=X,
     )  # fmt: skip
     return np.array([edge for edge in (found.low, found.high) if np.isfinite(edge)])
 
@@ -236,9 +268,10 @@ METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
     metrics.avoidable_cost_score: (_ALL, None),
     metrics.savings_score: (_ALL, None),
     cost_by: (_ALL, None),
+    cost_by_interval: (_INTERVAL, None),
     cost_scorer: (_ALL, None),
     verdict: (_ALL, None),
-    verdict_interval: (_ALL, None),
+    verdict_interval: (_INTERVAL, None),
     cost_by_threshold: (_ALL, 2),
 }
 

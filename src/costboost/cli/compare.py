@@ -77,7 +77,7 @@ def compare(
         found = costboost.compare(
             contenders, (problem.X.drop(problem.columns.target), problem.y),
             costs=problem.settings["cost_matrix"], columns=problem.columns,
-            sample_weight=problem.weights, splits=pairs, random_state=seed,
+            sample_weight=problem.weights, groups=problem.groups, splits=pairs, random_state=seed,
             progress=not talk.quiet,
         )  # fmt: skip
     show.warn(talk, *remarks)
@@ -97,7 +97,7 @@ def compare(
         )
     _show(
         out, found, f"Total cost of {n:,} held-out rows, {n_folds}-fold cross-validation",
-        f"{GROUPS} Intervals: 95 % for all lines at once, row by row on the same rows.",
+        f"{GROUPS} Intervals: 95 % for all lines at once, on the same rows.",
     )  # fmt: skip
     if missing:
         show.say(out, f"Not installed, so not compared: {', '.join(missing)}.")

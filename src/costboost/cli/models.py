@@ -116,7 +116,8 @@ def measure(model: Any, rows: CostProblem, X: Any = None, **more: Any) -> tuple[
     names: dict[Any, Any] = {str(label): label for label in model.decisions_.tolist()}
     has_dates = rows.time is not None and rows.time.dtype.kind == "M"
     more = {
-        "time": rows.time if has_dates else None, "positive": rows.facts.get("positive"),
+        "time": rows.time if has_dates else None, "groups": rows.groups,
+        "positive": rows.facts.get("positive"),
         "nothing": names.get(nothing, nothing), **more,
     }  # fmt: skip
     X = model.columns_.read(rows.X) if X is None else X  # other columns may be there, too

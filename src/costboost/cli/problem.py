@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.options import ProblemOptions, assigned, listed
@@ -55,7 +56,11 @@ class CostProblem:
         import pandas as pd
 
         target = self.columns.target
-        return model.fit(self.X.drop(target), pd.Series(self.y, name=target), self.weights)
+        y = pd.Series(self.y, name=target)
+        options = {}
+        if self.groups is not None and has_fit_parameter(model, "groups"):
+            options["groups"] = self.groups
+        return model.fit(self.X.drop(target), y, self.weights, **options)
 
 
 def read_problem(asked: ProblemOptions) -> CostProblem:

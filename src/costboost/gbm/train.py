@@ -184,7 +184,9 @@ def calibrate(model: Any, rows: TrainingRows, used: list[Candidate], learned: Co
             estimates["estimated_cost_"] = float(np.average(paid, weights=held_out.weights))
     vars(model).update(estimates)
     if estimates["estimated_score_"].value < 0:
-        verdict = Verdict.of(held_out.costs, taken, held_out.weights)
+        verdict = Verdict.of(
+            held_out.costs, taken, held_out.weights, groups=rows.groups_of_held_out()
+        )
         # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost.
         if verdict.answer == "does not pay" and verdict.gain < 0:
             warnings.warn(

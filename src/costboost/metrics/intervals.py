@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import checked_share
 from costboost._words import count, money, span
 from costboost.costs import Costs
 from costboost.costs.forms import aligned
-from costboost.costs.labels import grouped, parameter
+from costboost.costs.labels import grouped, parameter, position, positions
+from costboost.costs.table import mean_prices
 from costboost.metrics.money import Judged
+from costboost.metrics.money_interval import (
+    Gain,
+    Interval,
+    cost_interval,
+    gain_over_decisions,
+    gains_over_constants,
+    interval_of,
+    worst_event,
+)
 
+# A kind of mistake that was seen on at most so many rows is rare.
+_FEW_EVENTS = 5
 # Beyond so many times the rows at hand, a number of rows that would tell is not named.
-_MOST = 100.0
+_MOST_TIMES = 100.0
 
 
 def cost_by(
-    groups: ArrayLike,
+    segments: ArrayLike,
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
@@ -32,31 +44,32 @@ def cost_by(
     labels: ArrayLike | None = None,
     decisions: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     positive: Any = None,
     X: Any = None,
     confidence: float = 0.95,
 ) -> dict[str, AnyArray]:
     """Return what decisions cost in each segment, with intervals of the means.
 
-    The intervals are Student's, for rows that are independent draws from their segment. With few
-    rows and a few large costs they are too narrow.
+    The intervals are those of `costboost.metrics.money_interval.cost_interval`: they count costly
+    events that a segment is too small to show.
 
     Parameters
     ----------
-    groups : array of shape (n,)
+    segments : array of shape (n,)
         Segment of each row, such as a country.
-    y_true, y_pred, cost_matrix, costs, labels, decisions, sample_weight, positive, X
-        As in `total_cost`.
+    y_true, y_pred, cost_matrix, costs, labels, decisions, sample_weight, groups, positive, X
+        As in `verdict`.
     confidence : float, default=0.95
         Coverage of each interval.
 
     Returns
     -------
-    dict of str to array of shape (g,)
-        The segments, most costly first, for ``pandas.DataFrame``: ``group``; ``rows``, their number
-        or the sum of their weights; ``total_cost``, which sums to that of all rows; ``share`` of
-        it (NaN if it is 0); ``mean_cost`` of a row (NaN without weight), and the ends of its
-        interval, ``low`` and ``high`` (infinite for a single row).
+    dict of str to array of shape (s,)
+        The segments, most costly first, for ``pandas.DataFrame``: ``segment``; ``rows``, their
+        number or the sum of their weights; ``total_cost``, which sums to that of all rows;
+        ``share`` of it (NaN if it is 0); ``mean_cost`` of a row (NaN without weight), and the ends
+        of its interval, ``low`` and ``high`` (infinite for a single row or group).
 
     Examples
     --------
@@ -64,52 +77,176 @@ def cost_by(
     ...     ["web", "web", "shop", "shop"], [0, 1, 1, 0], [0, 0, 1, 1],
     ...     cost_matrix={"fn": 5, "fp": 1},
     ... )
-    >>> found["group"].tolist(), found["total_cost"].tolist()
+    >>> found["segment"].tolist(), found["total_cost"].tolist()
     (['web', 'shop'], [5.0, 1.0])
     """
-    given = {key: x for key, x in locals().items() if key not in ("groups", "confidence")}
-    owner, case = "cost_by", Judged("cost_by", **given)
+    owner = "cost_by"
+    case = Judged(
+        owner,
+        y_true,
+        y_pred,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+    )
     checked_share(confidence, "confidence", owner)
     paid = case.costs.paid(case.decisions)
-    groups = aligned(groups, y_true, parameter("groups", owner))
-    names, codes = grouped(groups, len(paid), "groups", owner)
-    weight = np.ones(len(paid)) if case.weights is None else case.weights
-    order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
-    members = np.split(order, ends)
-    totals = np.array([math.fsum(paid[rows] * weight[rows]) for rows in members])
-    rows = np.array([float(weight[rows].sum()) for rows in members])
-    half = np.array([half_width(paid[rows], weight[rows], confidence) for rows in members])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = totals / rows
+    n_rows = len(paid)
+    segments = aligned(segments, y_true, parameter("segments", owner))
+    names, segment = grouped(segments, n_rows, "segments", owner)
+    group = _read_groups(groups, y_true, n_rows, owner)
+    weight = np.ones(n_rows)
+    if case.weights is not None:
+        weight = case.weights
+    order = np.argsort(segment, kind="stable")
+    ends = np.cumsum(np.bincount(segment, minlength=len(names)))[:-1]
+    lines = []
+    for rows in np.split(order, ends):
+        mean = decision_cost(
+            case.costs.take(rows),
+            case.decisions[rows],
+            weight[rows],
+            groups=None if group is None else group[rows],
+            confidence=confidence,
+        )
+        lines.append([float(weight[rows].sum()), math.fsum(paid[rows] * weight[rows]), *mean])
+    mass, totals, means, lows, highs = np.array(lines).T
     total = math.fsum(paid * weight)
-    shares = totals / total if total else np.full(len(totals), np.nan)
+    shares = np.full(len(totals), np.nan)
+    if total:
+        shares = totals / total
     first = np.argsort(-totals, kind="stable")
     return {
-        "group": names[first],
-        "rows": rows[first],
+        "segment": names[first],
+        "rows": mass[first],
         "total_cost": totals[first],
         "share": shares[first],
         "mean_cost": means[first],
-        "low": (means - half)[first],
-        "high": (means + half)[first],
+        "low": lows[first],
+        "high": highs[first],
     }
+
+
+# --- what decisions cost and gain, with intervals -------------------------------------------------
+
+
+def decision_cost(
+    costs: Costs,
+    decided: Ints,
+    weights: Floats | None = None,
+    *,
+    groups: AnyArray | None = None,
+    confidence: float = 0.95,
+) -> Interval:
+    """Return the mean cost of rows whose class is known; of NaN if none has weight."""
+    rows, weight, groups = _rows_with_weight(len(decided), weights, groups)
+    if not len(rows):
+        return Interval(np.nan, -np.inf, np.inf)
+    costs = costs.take(rows)
+    decided = decided[rows]
+    return cost_interval(
+        costs.paid(decided),
+        prices=_event_prices(costs, weight),
+        chosen=decided,
+        weight=weight,
+        groups=groups,
+        confidence=confidence,
+    )
+
+
+def decision_gains(
+    costs: Costs,
+    decided: Ints,
+    weights: Floats | None = None,
+    *,
+    groups: AnyArray | None = None,
+    baseline: Ints | None = None,
+) -> list[Gain]:
+    """Return the gain of decisions over each constant one, or over those of a baseline."""
+    rows, weight, groups = _rows_with_weight(len(decided), weights, groups)
+    costs = costs.take(rows)
+    decided = decided[rows]
+    options: dict[str, Any] = {"chosen": decided, "weight": weight, "groups": groups}
+    options["prices"] = _event_prices(costs, weight)
+    paid = costs.paid(decided)
+    if baseline is None:
+        return gains_over_constants(paid, costs.prices, **options)
+    other = baseline[rows]
+    return [gain_over_decisions(paid, costs.paid(other), other=other, **options)]
+
+
+def _rows_with_weight(
+    n_rows: int, weights: Floats | None, groups: AnyArray | None
+) -> tuple[Ints, Floats, AnyArray | None]:
+    """Return the rows that count, their weights and their groups."""
+    if weights is None:
+        return np.arange(n_rows), np.ones(n_rows), groups
+    rows = np.flatnonzero(weights)
+    if groups is not None:
+        groups = groups[rows]
+    return rows, weights[rows], groups
+
+
+def _event_prices(costs: Costs, weight: Floats) -> Floats:
+    """Return prices by class and decision, of each row if they are known."""
+    if costs.matrix is not None:
+        return costs.matrix
+    # Of each row only the prices under its own class are known: take the means by class.
+    n_classes = len(costs.classes)
+    sums = np.zeros((n_classes, costs.prices.shape[1]))
+    np.add.at(sums, costs.codes, weight[:, None] * costs.prices)
+    mass = np.bincount(costs.codes, weight, minlength=n_classes).astype(np.float64)
+    return mean_prices(mass, sums, is_square=costs.decides_classes)
+
+
+# --- the verdict ----------------------------------------------------------------------------------
+
+
+class RareEvent(NamedTuple):
+    """A kind of mistake that was seen too seldom to know how often it happens."""
+
+    truth: Any  # label of the class
+    decision: Any  # label of the decision
+    rows: int  # rows on which it was seen
+
+    def __str__(self) -> str:
+        seen = f"only {self.rows:,} rows of class {self.truth} were"
+        if self.rows == 0:
+            seen = f"no row of class {self.truth} was"
+        elif self.rows == 1:
+            seen = f"only 1 row of class {self.truth} was"
+        return f"{seen} decided {self.decision}"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether decisions pay, from rows that the model has not seen; made by `verdict`.
+    """Whether decisions pay, from rows whose class is known; made by `verdict`.
 
     ``print`` shows it in words.
 
     Attributes
     ----------
     gain, low, high : float
-        What a row saves against the best constant decision, in money, and its 95 % interval.
+        What a row saves against the baseline, in money, and its 95 % interval.
     rows : float
         Number of rows, or sum of their weights.
     constant : label
-        The best constant decision.
+        The best constant decision on these rows.
+    baseline : str
+        What the decisions are compared with, in words.
+    more_rows : float
+        Rows that are still needed to tell, if what they show stays as it is; infinite if very many.
+    rare_event : RareEvent or None
+        The mistake that was seen too seldom, where decisions that save money may yet cost more.
+    always : label or None
+        The decision that was taken for every row, where there is only one and the baseline is the
+        best constant decision.
+    doubts : tuple of str
+        Reasons not to believe a good result, such as a column that tells the class.
     """
 
     gain: float
@@ -117,41 +254,62 @@ class Verdict:
     high: float
     rows: float
     constant: Any
+    baseline: str
+    more_rows: float = 0.0
+    rare_event: RareEvent | None = None
+    always: Any = None
+    doubts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, costs: Costs, decided: Ints, weights: Floats | None = None) -> Verdict:
-        """The verdict on decisions, given as codes, for rows whose truth is known."""
-        w = np.ones(len(decided)) if weights is None else weights
-        constant = int((w @ costs.prices).argmin())
-        rows = float(w.sum())
-        gains = costs.prices[:, constant] - costs.paid(decided)
-        total, low, high = total_intervals(gains, weights).ravel()
-        label = costs.decisions.tolist()[constant]
-        return cls(float(total) / rows, float(low) / rows, float(high) / rows, rows, label)
+    def of(
+        cls,
+        costs: Costs,
+        decided: Ints,
+        weights: Floats | None = None,
+        *,
+        groups: AnyArray | None = None,
+        baseline: Ints | None = None,
+        baseline_name: str = "what is decided today",
+        doubts: Sequence[str] = (),
+    ) -> Verdict:
+        """Return the verdict on decisions, given as codes, for rows whose class is known."""
+        weight = np.ones(len(decided)) if weights is None else weights
+        labels = costs.decisions.tolist()
+        constant = labels[int((weight @ costs.prices).argmin())]
+        rows = float(weight.sum())
+        gains = decision_gains(costs, decided, weights, groups=groups, baseline=baseline)
+        always = None
+        if baseline is None:
+            baseline_name = f"the best constant decision (always {constant})"
+            if decided.min() == decided.max():
+                always = labels[decided[0]]
+        interval = interval_of(gains)
+        rare_event = None
+        if interval.low <= 0.0 < interval.value:
+            rare_event = _rare_event(gains, costs, decided)
+        return cls(
+            *interval,
+            rows=rows,
+            constant=constant,
+            baseline=baseline_name,
+            more_rows=_more_rows(gains, rows),
+            rare_event=rare_event,
+            always=always,
+            doubts=tuple(doubts),
+        )
 
     @property
     def answer(self) -> str:
-        """One of "pays", "does not pay" and "cannot tell yet"."""
-        if self.low > 0:
+        """One of "pays", "does not pay" and "cannot tell"."""
+        # One decision for all rows cannot save anything against the best one for all rows.
+        if self.always is not None or self.high <= 0.0:
+            return "does not pay"
+        if self.low > 0.0 and not self.doubts:
             return "pays"
-        return "does not pay" if self.high <= 0 else "cannot tell yet"
-
-    @property
-    def more_rows(self) -> float:
-        """Rows that are still needed to tell, if the gain stays as it is; infinite if very many."""
-        if self.answer != "cannot tell yet":
-            return 0.0
-        # The interval narrows with the root of the number of rows, until it ends at 0.
-        half = self.gain - self.low if self.gain > 0 else self.high - self.gain
-        times = (half / abs(self.gain)) ** 2 if self.gain else math.inf
-        if not times <= _MOST:
-            return math.inf
-        more = max((times - 1.0) * self.rows, 1.0)
-        step = 10.0 ** max(math.floor(math.log10(more)) - 1, 0)
-        return math.ceil(more / step) * step
+        return "cannot tell"
 
     def in_words(self, unit: str = "") -> str:
-        """The verdict in one or two sentences.
+        """Return the verdict in one to three sentences.
 
         Parameters
         ----------
@@ -163,27 +321,86 @@ class Verdict:
         str
             The sentences.
         """
-        gain, low, high = 1000 * self.gain, 1000 * self.low, 1000 * self.high
-        than = f"the best constant decision (always {self.constant})"
-        size = money(abs(gain), unit, low, high)
-        what, ends = f"it saves {size} per 1,000 rows against {than}", (low, high)
-        if gain < 0:
-            what, ends = f"it costs {size} more per 1,000 rows than {than}", (-high, -low)
-        sure = f"95 % interval {span(*ends, unit, gain)}"
-        if low == high == 0:
-            return f"The model does not pay: it saves nothing against {than}."
-        if self.answer != "cannot tell yet":
-            return f"The model {self.answer}: {what}; {sure}."
-        more = f"It would take more than {_MOST:.0f} times as many rows to tell."
+        saving, interval = self._saving(unit)
+        if self.always is not None and self.gain == 0.0:
+            return (
+                f"The model does not pay: it decides {self.always} for every row, as can be done "
+                "without it."
+            )
+        if self.always is not None:
+            return (
+                f"The model does not pay: it decides {self.always} for every row, and so {saving}."
+            )
+        if self.answer != "cannot tell":
+            return f"The model {self.answer}: {saving}; {interval}."
+        if self.doubts:
+            return (
+                f"Cannot tell: {'; '.join(self.doubts)}. On these rows {saving} ({interval}), "
+                "which says nothing about new ones."
+            )
+        why = "but this may be chance"
+        if self.rare_event is not None:
+            why = f"but {self.rare_event}, and a few more would turn this into a loss"
+        more = f"It would take more than {_MOST_TIMES:.0f} times as many rows to tell."
         if math.isfinite(self.more_rows):
             more = f"About {count(self.more_rows)} more rows would tell, if this stays so."
         return (
-            f"{count(self.rows)} rows cannot tell yet whether the model pays: {what}, but this may "
-            f"be chance ({sure}). {more}"
+            f"Cannot tell from {count(self.rows)} rows whether the model pays: {saving}, {why} "
+            f"({interval}). {more}"
         )
+
+    def _saving(self, unit: str) -> tuple[str, str]:
+        """Return what 1,000 rows save, and the interval, in words."""
+        gain = 1000.0 * self.gain
+        low = 1000.0 * self.low
+        high = 1000.0 * self.high
+        size = money(abs(gain), unit, low, high)
+        if gain < 0.0:
+            saving = f"it costs {size} more per 1,000 rows than {self.baseline}"
+            return saving, f"95 % interval {span(-high, -low, unit, gain)}"
+        saving = f"it saves {size} per 1,000 rows against {self.baseline}"
+        return saving, f"95 % interval {span(low, high, unit, gain)}"
 
     def __str__(self) -> str:
         return self.in_words()
+
+
+def _rare_event(gains: Sequence[Gain], costs: Costs, decided: Ints) -> RareEvent | None:
+    """Return the mistake that lowers the gain most if a few more happen; None if it is not rare."""
+    event = worst_event(gains)
+    if event is None:
+        return None
+    # Events are sorted by the decision of the baseline if there is one, then by decision and class.
+    decision, truth = divmod(event, len(costs.classes))
+    decision %= len(costs.decisions)
+    rows = int(np.sum((decided == decision) & (costs.codes == truth)))
+    if rows > _FEW_EVENTS:
+        return None
+    return RareEvent(costs.classes.tolist()[truth], costs.decisions.tolist()[decision], rows)
+
+
+def _more_rows(gains: Sequence[Gain], rows: float) -> float:
+    """Return how many more rows like these would tell; infinite if very many."""
+
+    def tells(times: float) -> bool:
+        _, low, high = interval_of(gains, times=times)
+        return low > 0.0 or high <= 0.0
+
+    if tells(1.0):
+        return 0.0
+    if not tells(_MOST_TIMES):
+        return math.inf
+    few = 1.0
+    many = _MOST_TIMES
+    while many / few > 1.001:
+        middle = math.sqrt(few * many)
+        if tells(middle):
+            many = middle
+        else:
+            few = middle
+    more = max((many - 1.0) * rows, 1.0)
+    step = 10.0 ** max(math.floor(math.log10(more)) - 1, 0)
+    return math.ceil(more / step) * step
 
 
 def verdict(
@@ -192,24 +409,34 @@ def verdict(
     *,
     cost_matrix: Any = None,
     costs: Any = None,
+    baseline: Any = None,
     labels: ArrayLike | None = None,
     decisions: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     positive: Any = None,
     X: Any = None,
 ) -> Verdict:
     """Say whether decisions pay, against the best that is the same for every row.
 
     They pay if the 95 % interval of the money that a row saves lies above 0, and they do not if its
-    upper end is at or below 0. In between these rows cannot tell yet; the verdict then says how
-    many more would. The interval is Student's, of the differences row by row; a row of weight 2
-    counts as two. The constant decision is the best one on these very rows, which gives it a
-    small advantage.
+    upper end is at or below 0, or if they are the same for every row. In between these rows cannot
+    tell yet; the verdict then says how many more would. The interval is that of
+    `costboost.metrics.money_interval.money_interval`: it counts costly events that the rows are too
+    few to show, so decisions that were never seen to fail do not pay before there are enough rows.
 
     Parameters
     ----------
-    y_true, y_pred, cost_matrix, costs, labels, decisions, sample_weight, positive, X
-        As in `total_cost`; rows that the model has not seen.
+    y_true, y_pred, cost_matrix, costs, labels, decisions, positive, X
+        As in `total_cost`; rows that the model was not trained on.
+    baseline : label or array of shape (n,), optional
+        What to compare with in place of the best constant decision: one decision for all rows, or
+        the decision on each row that is taken today.
+    sample_weight : array of shape (n,), optional
+        Weights of the rows, as of a survey: only their ratios matter. To count a row twice, repeat
+        it.
+    groups : array of shape (n,), optional
+        Group of each row, such as a customer, if rows of one group are alike.
 
     Returns
     -------
@@ -223,26 +450,44 @@ def verdict(
     >>> found.answer, found.gain
     ('pays', 0.5)
     >>> print(found)
-    The model pays: it saves 500 per 1,000 rows against ... (always 1); 95 % interval 430 to 570.
+    The model pays: it saves 500 per 1,000 rows against ... (always 1); 95 % interval 363 to 573.
     """
-    case = Judged("verdict", **locals())
-    return Verdict.of(case.costs, case.decisions, case.weights)
+    owner = "verdict"
+    case = Judged(
+        owner,
+        y_true,
+        y_pred,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+    )
+    n_rows = len(case.decisions)
+    names = case.costs.decisions
+    other = None
+    baseline_name = "what is decided today"
+    if baseline is not None and np.ndim(baseline) == 0:
+        baseline_name = f"deciding {baseline} for every row"
+        other = np.full(n_rows, position(baseline, names, "decisions", "baseline", owner))
+    elif baseline is not None:
+        baseline = aligned(baseline, y_true, parameter("baseline", owner))
+        other = positions(baseline, names, "decisions", "baseline", owner, n_rows)
+    return Verdict.of(
+        case.costs,
+        case.decisions,
+        case.weights,
+        groups=_read_groups(groups, y_true, n_rows, owner),
+        baseline=other,
+        baseline_name=baseline_name,
+    )
 
 
-def total_intervals(values: Floats, weights: Floats | None = None) -> Floats:
-    """Sum of each column of draws, and the ends of its 95 % interval by Student's law: (m, 3)."""
-    table = values.reshape(len(values), -1)
-    w = np.ones(len(table)) if weights is None else weights
-    half = [w.sum() * half_width(column, w) for column in table.T]
-    total = (table * w[:, None]).sum(axis=0)
-    return np.column_stack([total, total - half, total + half])
-
-
-def half_width(paid: Floats, weight: Floats, confidence: float = 0.95) -> float:
-    """Half the interval of a weighted mean; a weight of 2 is a row that came twice."""
-    mass = float(weight.sum())
-    if mass <= 1.0:
-        return float("inf")
-    mean = float((paid * weight).sum()) / mass
-    variance = float((weight * (paid - mean) ** 2).sum()) / (mass - 1.0)
-    return float(student.ppf(0.5 + confidence / 2, mass - 1.0)) * math.sqrt(variance / mass)
+def _read_groups(groups: Any, y_true: Any, n_rows: int, owner: str) -> Ints | None:
+    """Return the number of each row's group; None if rows are independent."""
+    if groups is None:
+        return None
+    groups = aligned(groups, y_true, parameter("groups", owner))
+    return grouped(groups, n_rows, "groups", owner)[1]

@@ -70,7 +70,9 @@ class Case:
     proba : array of shape (n, k)
         Probabilities of the classes.
     weights : array of shape (n,)
-        How often each row counts.
+        Weights of the rows.
+    groups : array of shape (n,) or None
+        Groups of rows that are alike, for the intervals.
     decided : array of shape (n,)
         Codes of the model's decisions.
     nothing : int or None
@@ -99,6 +101,7 @@ class Case:
     proba: Floats
     weights: Floats
     decided: Ints
+    groups: AnyArray | None = None
     nothing: int | None = None
     idle: int | None = None
     time: AnyArray | None = None
@@ -331,6 +334,7 @@ def make_case(
     costs: Any = None,
     decided: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: Any = None,
     nothing: Any = None,
     positive: Any = None,
     time: Any = None,
@@ -363,7 +367,10 @@ def make_case(
     decided : array of shape (n,), optional
         Labels of the model's decisions; by default the cheapest by `proba` and `costs`.
     sample_weight : array of shape (n,), optional
-        How often each row counts.
+        Weights of the rows.
+    groups : str or array of shape (n,), optional
+        Group of each row, such as a customer, if rows of one group are alike: a column of
+        `features`, or an array. Intervals then take groups for independent, not rows.
     nothing : label, optional
         The decision that means doing nothing; the model is then compared with that, too.
     positive : label, optional
@@ -450,6 +457,7 @@ def make_case(
         proba=p,
         weights=weights,
         decided=decide(p if decided is None else decided, "decided"),
+        groups=column(groups, "groups"),
         nothing=idle,
         idle=idle,
         time=None if time is None else _time(column(time, "time")),

@@ -14,7 +14,8 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import count, money, percent, span
 from costboost.metrics import Verdict
-from costboost.metrics.intervals import total_intervals
+from costboost.metrics.intervals import decision_cost, decision_gains
+from costboost.metrics.money_interval import Interval, interval_of
 from costboost.report import charts
 from costboost.report.case import Case, ReportData, sums
 from costboost.report.charts import Figure, Section
@@ -27,22 +28,13 @@ FEWEST_DAYS_OF_YEAR = 28
 COLORS = {"constant": "@amber", "nothing": "@grey", "likeliest": "@violet", "model": "@accent"}
 
 
-class Range(NamedTuple):
-    """A value with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
 class RuleCost(NamedTuple):
     """One way to decide: what it costs, and what the model saves against it."""
 
     key: str
     name: str
-    cost: Range
-    saving: Range
-    decision: str = ""  # of a constant rule
+    cost: Interval
+    saving: Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,63 +42,71 @@ class Headline:
     """Costs of all rules, the best constant decision first and the rivals last."""
 
     rules: list[RuleCost]
+    verdict: Verdict  # against the best constant decision
     perfect: float
     rows: float
-    unit: str  # what is drawn, rows or days
+    unit: str  # what intervals take for independent: rows, groups or days
     days: AnyArray | None
     daily: dict[str, Floats]  # cost of each rule by day, by its name
 
     def rule(self, key: str) -> RuleCost:
-        """The first rule of that key."""
+        """Return the first rule of that key."""
         return next(rule for rule in self.rules if rule.key == key)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the model pays against the best constant decision."""
-        rule = self.rule("constant")
-        gain, low, high = (x / self.rows for x in rule.saving)
-        return Verdict(gain, low, high, self.rows, rule.decision)
 
 
 def headline(case: Case) -> Headline:
     """Price the model and the alternatives on the same rows."""
-    # The best constant decision is the one that is cheapest on these very rows, which gives it a
-    # small advantage over the model.
-    same, best = np.zeros(case.n, dtype=np.intp), case.decisions[case.constant]
-    rules: list[tuple[str, str, Ints]] = [
-        ("constant", f"Best constant decision (always {best})", same + case.constant)
-    ]
+    rules = _ways_to_decide(case)
+    groups = case.groups
+    unit = "row" if groups is None else "group"
+    days = None
+    daily = {}
+    if case.time is not None:
+        day = case.time.astype("datetime64[D]").astype(np.int64)
+        first = day.min()
+        length = int(np.ptp(day)) + 1
+        days = np.arange(first, first + length).astype("datetime64[D]")
+        for _, name, decided in rules:
+            daily[name] = sums(day - first, case.spent(decided), length)
+        if groups is None and length >= FEWEST_DAYS:
+            groups = day
+            unit = "day"
+
+    rows = float(case.weights.sum())
+    priced = []
+    for key, name, decided in rules:
+        cost = decision_cost(case.costs, decided, case.weights, groups=groups)
+        # The best constant decision is not known but estimated, so all of them count there.
+        other = None if key == "constant" else decided
+        gains = decision_gains(
+            case.costs, case.decided, case.weights, groups=groups, baseline=other
+        )
+        saving = interval_of(gains)
+        priced.append(RuleCost(key, name, _times(cost, rows), _times(saving, rows)))
+    verdict = Verdict.of(case.costs, case.decided, case.weights, groups=groups)
+    return Headline(priced, verdict, float(case.perfect.sum()), rows, unit, days, daily)
+
+
+def _ways_to_decide(case: Case) -> list[tuple[str, str, Ints]]:
+    """Return key, name and decisions of the alternatives and the model."""
+    same = np.zeros(case.n, dtype=np.intp)
+    best = case.decisions[case.constant]
+    rules = [("constant", f"Best constant decision (always {best})", same + case.constant)]
     if case.nothing is not None:
         idle = f"Doing nothing (always {case.decisions[case.nothing]})"
         rules.append(("nothing", idle, same + case.nothing))
-    usual = "Threshold 0.5" if case.k == case.d == 2 else "Most likely class"
-    rules += [
-        ("likeliest", usual, case.right[case.proba.argmax(axis=1)]),
-        ("model", "The model", case.decided),
-        *(("rival", name, decided) for name, decided in case.rivals.items()),
-    ]
-    rows = np.arange(case.n)
-    spent = np.column_stack([case.prices[rows, decided] for _, _, decided in rules])
-    mass, unit, days, daily = case.weights, "row", None, {}
-    if case.time is not None:
-        day = case.time.astype("datetime64[D]").astype(np.int64)
-        first, length = day.min(), int(np.ptp(day)) + 1
-        days = np.arange(first, first + length).astype("datetime64[D]")
-        daily = {
-            name: sums(day - first, paid * mass, length)
-            for (_, name, _), paid in zip(rules, spent.T, strict=True)
-        }
-        if length >= FEWEST_DAYS:
-            spent, mass, unit = np.column_stack(list(daily.values())), np.ones(length), "day"
-    place = [key for key, _, _ in rules].index("model")
-    costs, savings = (
-        total_intervals(part, mass).tolist() for part in (spent, spent - spent[:, [place]])
-    )
-    found = [
-        RuleCost(key, name, Range(*cost), Range(*saving), best if key == "constant" else "")
-        for (key, name, _), cost, saving in zip(rules, costs, savings, strict=True)
-    ]
-    return Headline(found, float(case.perfect.sum()), float(case.weights.sum()), unit, days, daily)
+    likeliest = "Most likely class"
+    if case.k == case.d == 2:
+        likeliest = "Threshold 0.5"
+    rules.append(("likeliest", likeliest, case.right[case.proba.argmax(axis=1)]))
+    rules.append(("model", "The model", case.decided))
+    rules += [("rival", name, decided) for name, decided in case.rivals.items()]
+    return rules
+
+
+def _times(interval: Interval, rows: float) -> Interval:
+    """Return the total of so many rows, by their mean."""
+    return Interval(*(rows * np.array(interval)).tolist())
 
 
 # -- the first page ------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def headline(case: Case) -> Headline:
 ADVICE = {
     "pays": ("good", "Deploy it, and keep measuring what its decisions cost."),
     "does not pay": ("bad", "Do not deploy it. Decide without it, or train on better data."),
-    "cannot tell yet": ("even", "Wait. Collect more cases with their outcome, then ask again."),
+    "cannot tell": ("even", "Wait. Collect more cases with their outcome, then ask again."),
 }
 
 

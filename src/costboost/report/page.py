@@ -51,7 +51,7 @@ def report_data(case: Case) -> ReportData:
     >>> report.headline.rule("constant").cost.value, report.headline.rule("model").cost.value
     (3.0, 2.0)
     >>> report.headline.verdict.answer
-    'cannot tell yet'
+    'cannot tell'
     >>> report.case.operating_point([2.0, 1.0]).cost
     2.0
     """
