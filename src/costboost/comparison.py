@@ -39,10 +39,11 @@ from costboost._utils import (
     progress_bar,
 )
 from costboost.columns import Columns
-from costboost.columns.raw import has_columns, is_sparse
+from costboost.columns.raw import as_csr, has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import expressions_in, is_frame
 from costboost.costs.labels import grouped, positions
+from costboost.gbm.leakage import find_leaks
 from costboost.metrics import Verdict
 from costboost.metrics.intervals import decision_gains
 from costboost.metrics.money_interval import Interval, interval_of
@@ -223,6 +224,7 @@ def compare(
         table = Table(name, X, y, own, sample_weight, columns, costs_known, groups=groups)
         tables[name] = table
         table.pairs = dict(_pairs(table, splits, groups, random_state))
+        table.doubts = _doubts(table)
     failures: dict[str, str] = {}
     tasks: dict[Key, tuple[Any, ...]] = {
         (name, split, method): (table, split, methods[method], random_state)
@@ -267,6 +269,7 @@ class Table:
             self.kinds, columns = columns, Columns.learn(X, columns) if has_columns(X) else None
         self.columns: Columns | None = columns
         self.pairs: dict[str, tuple[Ints, Ints]] = {}
+        self.doubts: list[str] = []
         X = columns.read(X, name) if columns is not None and expressions_in(costs) else X
         as_rows = (is_frame(costs) and len(costs) == len(y)) or isinstance(costs, np.ndarray | list)
         self.known = Costs.resolve(
@@ -349,6 +352,26 @@ def _opened(data: Any, target: Any, costs: Any) -> tuple[Any, Any, Any]:
         "The 'data' parameter of compare must be (X, y), (X, y, costs), a frame with target=, a "
         f"data set, or a mapping of names to these; got {type(data).__name__}."
     )
+
+
+def _doubts(table: Table) -> list[str]:
+    """Return why no method is to be believed: a column that tells the class, copies of rows."""
+    numbers = table.numbers
+    if not is_sparse(numbers) and np.asarray(numbers).dtype.kind not in "biuf":
+        return []
+    categorical: Sequence[int] = ()
+    names = None
+    if table.columns is not None:
+        categorical = table.columns.categorical
+        names = table.columns.inputs
+    findings = find_leaks(
+        as_csr(numbers) if is_sparse(numbers) else np.asarray(numbers, dtype=np.float64),
+        table.known.codes,
+        list(table.pairs.values()),
+        categorical=categorical,
+        names=names,
+    )
+    return [finding.doubt for finding in findings]
 
 
 def _pairs(table: Table, splits: Any, groups: Any, seed: int) -> Iterator[tuple[str, Any]]:
@@ -680,8 +703,9 @@ class Comparison:
     def verdicts(self) -> dict[str, Verdict]:
         """Whether the decisions of each method pay, on a single data set."""
         costs, weights, groups = self._tested()
+        (table,) = self._tables.values()
         return {
-            name: Verdict.of(costs, codes, weights, groups=groups)
+            name: Verdict.of(costs, codes, weights, groups=groups, doubts=table.doubts)
             for name, codes in self._decided().items()
         }
 

@@ -867,7 +867,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
         return write_report(case_of(self, X, y, sample_weight, costs=costs, **options), path)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], *, row_hashes: bool = True) -> Path:
         """Write the fitted classifier to a model file, which holds no code.
 
         `costboost.load` reads it. The file appears when it is complete: a crash leaves an old file
@@ -877,6 +877,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         ----------
         path : str or path
             The file, usually with the ending ``.costboost``.
+        row_hashes : bool, default=True
+            Whether the file keeps hashes of training rows, by which reports notice rows that the
+            model was trained on. Whoever has the file and a row can tell by them whether it was.
 
         Returns
         -------
@@ -885,7 +888,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """
         from costboost.files import save
 
-        return save(self, path)
+        model = self
+        if not row_hashes and hasattr(self, "row_hashes_"):
+            model = copy.copy(self)
+            model.row_hashes_ = None
+        return save(model, path)
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None, *, costs: bool = False) -> Any:
         """Write the fitted classifier as an ONNX graph, for other runtimes.

@@ -80,7 +80,7 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     from costboost.cli.problem import read_problem
     from costboost.costs import Costs
     from costboost.costs.forms import columns_of
-    from costboost.gbm.rows import warn_of_target
+    from costboost.gbm.leakage import find_target
 
     problem = read_problem(asked)
     columns, form, n = problem.columns, problem.settings["cost_matrix"], len(problem)
@@ -91,8 +91,10 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
         costs = Costs.resolve(
             form, classes=labels, n_samples=n, X=X, codes=codes, owner="costboost data check"
         ).summary
-        warn_of_target(X.matrix(), codes, columns.categorical, names, "costboost fit")
     notes = [*problem.notes, *remarks]
+    finding = find_target(X.matrix(), codes, columns.categorical, names)
+    if finding is not None:
+        notes.append(finding.warning)
     classes = dict(zip(map(str, labels), counts.tolist(), strict=True))
     if as_json:
         show.print_json(

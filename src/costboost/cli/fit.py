@@ -90,9 +90,9 @@ def fit(
         show.note(out, "No rows are held out, so nothing was measured.")
     else:
         with collected_warnings():  # those of the costs were told
-            _, found = measure(model, held_out)
+            case, found = measure(model, held_out)
         out.print()
-        show.print_money(out, found, len(held_out))
+        show.print_money(out, found, case.rows_in_words)
         show.say(out, found.verdict)
     if refit:
         with collected_warnings():
@@ -122,7 +122,7 @@ def fit(
                 "decisions": model.decisions_.tolist(),
                 "costs": str(model.costs_),
                 "notes": [*problem.notes, *remarks],
-                "held_out": show.held_out_json(len(held_out), how, found),
+                "held_out": {"rows": len(held_out), "how": how, **show.verdict_json(found)},
             }
         )
 

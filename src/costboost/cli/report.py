@@ -67,9 +67,8 @@ def report(
         )  # fmt: skip
         page = write_report(case, path)
     if as_json:
-        rules = show.rules_json(found)
-        show.print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
-    show.print_money(out, found, len(rows))
+        show.print_json({"page": str(page), "rows": len(rows), **show.verdict_json(found)})
+    show.print_money(out, found, case.rows_in_words)
     show.say(out, found.verdict.in_words(unit) + "\n")
     show.wrote(out, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 

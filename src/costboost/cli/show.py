@@ -113,13 +113,21 @@ def rules_json(found: Headline) -> list[dict[str, Any]]:
     ]
 
 
-def held_out_json(rows: int, how: str, found: Headline | None) -> dict[str, Any]:
-    """What was measured on held-out rows, for scripts."""
-    return {"rows": rows, "how": how, "ways_to_decide": rules_json(found) if found else []}
+def verdict_json(found: Headline | None) -> dict[str, Any]:
+    """Return what each rule costs, and the verdict, for scripts."""
+    if found is None:
+        return {"ways_to_decide": []}
+    verdict = found.verdict
+    return {
+        "ways_to_decide": rules_json(found),
+        "answer": verdict.answer,
+        "doubts": verdict.doubts,
+        "verdict": str(verdict),
+    }
 
 
-def print_money(console: Console, found: Headline, n: int) -> None:
-    """What each rule costs on held-out rows, and what the model saves against it."""
+def print_money(console: Console, found: Headline, rows: str) -> None:
+    """What each rule costs on some rows, and what the model saves against it."""
     # One number of decimals for the whole table, that of its largest amount.
     amounts = [x for rule in found.rules for part in (rule.cost, rule.saving) for x in part]
 
@@ -131,7 +139,7 @@ def print_money(console: Console, found: Headline, n: int) -> None:
         return None, (rule.name, cost, costs, f"{saved} ({saves})")
 
     print_table(
-        console, f"Total cost on {n:,} rows that the model has not seen",
+        console, f"Total cost on {rows}",
         ["way to decide", ">cost", ">95 % interval", ">the model saves"], map(row, found.rules),
         caption=f"Intervals: 95 %, of sums by {found.unit}.",
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self
@@ -25,18 +26,19 @@ from costboost.columns.columns import TypedRows
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import decisions_of
+from costboost.costs.labels import codes_of
 from costboost.costs.table import to_proba
 from costboost.decisions import Explanation, explain
+from costboost.errors import CostWarning
 from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.estimates import of_future_rows
+from costboost.gbm.leakage import KnownRows, compare_rows, find_leaks, sketch_rows
 from costboost.gbm.models import LossHead
 from costboost.gbm.parameters import RULES, with_hints
 from costboost.gbm.rows import (
     MemoryRows,
     PricedRows,
     make_folds,
-    warn_of_repeated_rows,
-    warn_of_target,
 )
 from costboost.gbm.train import Evals, Members, train
 from costboost.losses import LOSSES, named_loss
@@ -203,6 +205,16 @@ class CostBoostClassifier(CostSensitiveClassifier):
         When the training ended, UTC.
     data_fingerprint_ : str
         A hash of all training rows; absent for Parquet files and on Dask.
+    doubts_ : list of str
+        Why estimates may be too good: a column that alone tells the class, copies of rows in
+        several folds. Verdicts of reports repeat them. Usually empty; absent for Parquet files and
+        on Dask.
+    row_hashes_ : array of shape (m,)
+        Hashes of 64 bits of at most 32,768 training rows with their classes, by which reports
+        notice rows that were trained on (`known_rows`). ``save(path, row_hashes=False)`` leaves
+        them out. Absent for Parquet files and on Dask.
+    repeated_share_ : float
+        Share of the training rows that have a copy among them, in all columns and the class.
     heads_ : dict of str to Head
         The sets of boosters: first ``"probability"``, which knows the probabilities of the classes,
         or with another loss ``"decision"``, which decides by its own scores; then those of costs,
@@ -400,8 +412,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
             other = PricedRows(*found, np.ones(found[0].shape[0]))
         folds, seeds = make_folds(rows, weights, self, groups, other is not None)
         names = columns.inputs if columns.columns else None
-        warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
-        warn_of_repeated_rows(rows.X, folds, owner)
+        codes = rows.costs.codes
+        findings = find_leaks(rows.X, codes, folds, categorical=columns.categorical, names=names)
+        for finding in findings:
+            warnings.warn(finding.warning, CostWarning, stacklevel=3)
+        self.doubts_ = [finding.doubt for finding in findings]
+        self.row_hashes_, self.repeated_share_ = sketch_rows(rows.X, codes)
         by_row = costs is not None and known.is_per_row
         if groups is not None:
             groups = np.asarray(groups)[weights > 0]
@@ -751,6 +767,30 @@ class CostBoostClassifier(CostSensitiveClassifier):
             feature_names=[str(column.name) for column in columns],
             X=shown,
         )
+
+    def known_rows(self, X: Any, y: ArrayLike) -> KnownRows | None:
+        """Say how many rows the model was trained on.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        y : array of shape (n,)
+            Their true classes.
+
+        Returns
+        -------
+        KnownRows or None
+            The ``share`` of the rows that are among the training rows, beside the
+            ``natural_share`` of training rows that have a copy; ``are_new`` and ``doubt`` say what
+            follows. None if the model keeps no hashes of its training rows.
+        """
+        check_is_fitted(self)
+        if getattr(self, "row_hashes_", None) is None:
+            return None
+        start = f"y of {type(self).__name__}"
+        codes = codes_of(np.asarray(y).tolist(), self.classes_, start, "Drop those rows.")
+        return compare_rows(self._read(X), codes, self.row_hashes_, self.repeated_share_)
 
     @property
     def temperature_(self) -> float:

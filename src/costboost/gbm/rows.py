@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -22,9 +21,7 @@ from costboost._utils import is_integer
 from costboost.columns import Columns
 from costboost.columns.raw import is_sparse
 from costboost.costs import Costs, CostSummary
-from costboost.costs.labels import listed
 from costboost.costs.table import mean_prices
-from costboost.errors import CostWarning
 
 if TYPE_CHECKING:
     from costboost.gbm.models import Model, Target
@@ -42,16 +39,6 @@ _PART_ROWS = 10_000
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
-# Rows that are looked at for the target in X; of these, so many rule out nearly all columns.
-_LOOKED_AT, _FIRST_LOOK = 20_000, 256
-# Fewer rows, or rows of a class, may be told apart by a column by chance.
-_FEWEST_ROWS, _FEWEST_OF_CLASS = 100, 5
-# Values of a column of categories, or of a number that is one, at most.
-_FEW_VALUES = 20
-_BLOCK = 1024
-# Share of held-out rows with a twin that is told, in tables of this many rows. Where all columns
-# have few values twins are natural, and so they are if chance explains two thirds of them.
-_REPEATED, _FEWEST_REPEATED, _MANY_VALUES, _DRAWN = 0.05, 300, 50, 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,100 +323,6 @@ def _own_folds(
             "held-out rows); an iterator can be used once only, so pass a list."
         )
     return found
-
-
-# --- what a fit warns of: the target in X, rows that repeat ---------------------------------------
-
-
-def warn_of_target(
-    X: Any, codes: Ints, categorical: Sequence[int], names: Sequence[str] | None, owner: str
-) -> None:
-    """Warn if a column alone tells the class of every row: by a threshold, or by few values."""
-    counts = np.bincount(codes)
-    classes = np.flatnonzero(counts >= _FEWEST_OF_CLASS)
-    if len(classes) < 2 or counts[classes].sum() < _FEWEST_ROWS:
-        return
-    places = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
-    found = list(range(X.shape[1]))
-    for n in (_FIRST_LOOK, _LOOKED_AT):  # what tells apart all rows also tells apart some
-        most = max(n // len(classes), _FEWEST_OF_CLASS)
-        rows = np.concatenate([places[c][:: -(-counts[c] // most)] for c in classes])
-        columns, found = found, []
-        for start in range(0, len(columns), _BLOCK):
-            block = columns[start : start + _BLOCK]
-            part = X[rows][:, block].toarray() if is_sparse(X) else X[rows[:, None], block]
-            told = zip(block, part.T, strict=True)
-            found += [j for j, values in told if _tells(values, codes[rows], j in categorical)]
-    if not found:
-        return
-    shown = listed(found if names is None else [names[j] for j in found])[1:-1]
-    which = f"Column {shown} of X" if len(found) == 1 else f"Each of the columns {shown}"
-    warnings.warn(
-        f"{which} tells the class of every row. What is the target, or is known only after the "
-        f"decision, must not be in X: the estimates of {owner} are then too good. Leave it out.",
-        CostWarning,
-        stacklevel=4,
-    )
-
-
-def _tells(values: Floats, codes: Ints, is_category: bool) -> bool:
-    """Whether equal values have one class, and the values of a class lie together or are few."""
-    order = np.argsort(values, kind="stable")
-    v, c = values[order], codes[order]
-    changes = c[1:] != c[:-1]
-    new = (v[1:] != v[:-1]) & ~(np.isnan(v[1:]) & np.isnan(v[:-1]))  # missing is a value
-    if (changes & ~new).any():
-        return False
-    n_values = int(new.sum()) + 1
-    if n_values <= min(_FEW_VALUES, len(v) / 10):
-        return True
-    return not is_category and int(changes.sum()) == len(np.unique(c)) - 1
-
-
-def warn_of_repeated_rows(X: Any, folds: Sequence[Split], owner: str) -> None:
-    """Warn if many held-out rows are known to the boosters that decide them."""
-    apart = [(rows, held) for rows, held in folds if rows is not None and held is not None]
-    if X.shape[0] < _FEWEST_REPEATED or not apart:
-        return
-    if is_sparse(X):
-        rows = X.copy()
-        rows.eliminate_zeros()  # zeros may be stored or not
-        rows.sort_indices()
-        ends = rows.indptr[1:-1]
-        parts = zip(np.split(rows.indices, ends), np.split(rows.data, ends), strict=True)
-        hashes = np.array([hash((at.tobytes(), values.tobytes())) for at, values in parts])
-    else:
-        blocks = (X[start : start + _BLOCK] + 0.0 for start in range(0, len(X), _BLOCK))
-        hashes = np.array([hash(row.tobytes()) for block in blocks for row in block])  # -0 is 0
-    known = [np.isin(hashes[held], hashes[rows]) for rows, held in apart]
-    share = np.concatenate(known).mean()
-    if share <= _REPEATED:
-        return
-    chance = _natural_share(X)
-    if share <= max(1.5 * chance, chance + _REPEATED):
-        return
-    warnings.warn(
-        f"{share:.0%} of the held-out rows are equal to a row that their fold trains on, in all "
-        f"columns: the estimates of {owner} are too good for rows that are new. Drop the copies, "
-        "or keep them together by folds of your own, cv=.",
-        CostWarning,
-        stacklevel=4,
-    )
-
-
-def _natural_share(X: Any) -> float:
-    """Share of rows with a twin if the columns were independent; 1 if all have few values."""
-    rows = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _DRAWN)).astype(np.intp)
-    n, has_many, logarithm = len(rows), False, 0.0
-    for start in range(0, X.shape[1], _BLOCK):
-        part = X[rows][:, start : start + _BLOCK]
-        for column in (part.toarray() if is_sparse(part) else part).T:
-            counts = np.unique(column, return_counts=True)[1].astype(np.float64)
-            has_many = has_many or len(counts) > _MANY_VALUES
-            # The probability that two rows have the same value here.
-            same = float((counts * (counts - 1)).sum()) / (n * (n - 1))
-            logarithm += np.log(max(same, 1e-300))
-    return 1.0 - float(np.exp(-X.shape[0] * np.exp(logarithm))) if has_many else 1.0
 
 
 # --- where rows come from -------------------------------------------------------------------------

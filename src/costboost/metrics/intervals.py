@@ -308,6 +308,46 @@ class Verdict:
             return "pays"
         return "cannot tell"
 
+    @property
+    def title(self) -> str:
+        """The answer as a heading, with the doubts if there are any."""
+        if self.answer != "cannot tell":
+            return f"The model {self.answer}"
+        if self.doubts:
+            return f"Cannot tell: {'; '.join(self.doubts)}"
+        return f"Cannot tell from {count(self.rows)} rows whether the model pays"
+
+    def reason(self, unit: str = "") -> str:
+        """Return what the answer follows from, in one or two sentences.
+
+        Parameters
+        ----------
+        unit : str, default=""
+            Sign of the currency.
+
+        Returns
+        -------
+        str
+            The sentences, to follow the title.
+        """
+        saving, interval = self._saving(unit)
+        if self.always is not None:
+            consequence = f"and so {saving}"
+            if self.gain == 0.0:
+                consequence = "as can be done without it"
+            return f"it decides {self.always} for every row, {consequence}."
+        if self.answer != "cannot tell":
+            return f"{saving}; {interval}."
+        if self.doubts:
+            return f"on these rows {saving} ({interval}), which says nothing about new ones."
+        why = "but this may be chance"
+        if self.rare_event is not None:
+            why = f"but {self.rare_event}, and a few more would turn this into a loss"
+        more = f"It would take more than {_MOST_TIMES:.0f} times as many rows to tell."
+        if math.isfinite(self.more_rows):
+            more = f"About {count(self.more_rows)} more rows would tell, if this stays so."
+        return f"{saving}, {why} ({interval}). {more}"
+
     def in_words(self, unit: str = "") -> str:
         """Return the verdict in one to three sentences.
 
@@ -321,33 +361,10 @@ class Verdict:
         str
             The sentences.
         """
-        saving, interval = self._saving(unit)
-        if self.always is not None and self.gain == 0.0:
-            return (
-                f"The model does not pay: it decides {self.always} for every row, as can be done "
-                "without it."
-            )
-        if self.always is not None:
-            return (
-                f"The model does not pay: it decides {self.always} for every row, and so {saving}."
-            )
-        if self.answer != "cannot tell":
-            return f"The model {self.answer}: {saving}; {interval}."
-        if self.doubts:
-            return (
-                f"Cannot tell: {'; '.join(self.doubts)}. On these rows {saving} ({interval}), "
-                "which says nothing about new ones."
-            )
-        why = "but this may be chance"
-        if self.rare_event is not None:
-            why = f"but {self.rare_event}, and a few more would turn this into a loss"
-        more = f"It would take more than {_MOST_TIMES:.0f} times as many rows to tell."
-        if math.isfinite(self.more_rows):
-            more = f"About {count(self.more_rows)} more rows would tell, if this stays so."
-        return (
-            f"Cannot tell from {count(self.rows)} rows whether the model pays: {saving}, {why} "
-            f"({interval}). {more}"
-        )
+        reason = self.reason(unit)
+        if self.answer == "cannot tell" and self.doubts:
+            return f"{self.title}. {reason[0].upper()}{reason[1:]}"
+        return f"{self.title}: {reason}"
 
     def _saving(self, unit: str) -> tuple[str, str]:
         """Return what 1,000 rows save, and the interval, in words."""

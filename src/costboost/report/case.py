@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import check_weights, invalid
+from costboost._words import count
 from costboost.columns.raw import has_columns
 from costboost.costs import Costs
 from costboost.costs.forms import positive_code, positive_of
@@ -94,6 +95,10 @@ class Case:
         Heading of the page; sign of the currency, for example ``"€"``.
     settings : mapping of str to str
         Settings of the model, as text.
+    doubts : tuple of str
+        Reasons not to believe a good result, such as rows that the model was trained on.
+    are_new : bool
+        Whether it is known that the model was not trained on these rows.
     """
 
     costs: Costs
@@ -113,6 +118,8 @@ class Case:
     title: str = ""
     unit: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    are_new: bool = False
 
     @property
     def n(self) -> int:
@@ -173,6 +180,14 @@ class Case:
     def risk(self) -> Floats:
         """Probability (n,) that the idle decision is a mistake."""
         return np.asarray(self.proba[:, self.risky].sum(axis=1))
+
+    @property
+    def rows_in_words(self) -> str:
+        """Return the number of rows, and that they are new if that is known."""
+        rows = f"{count(self.weights.sum())} cases"
+        if self.are_new:
+            return f"{rows} that the model has not seen"
+        return rows
 
     def spent(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
@@ -523,7 +538,20 @@ def case_of(
         **options,
     )
     matrix = weighed.matrix if known.matrix is None else found.matrix
-    return replace(found, matrix=matrix, explain=_model_parts(model, X, costs, found))
+    doubts = list(getattr(model, "doubts_", ()))
+    are_new = False
+    if hasattr(model, "known_rows"):
+        rows = model.known_rows(X, y)
+        if rows is not None:
+            are_new = rows.are_new
+            doubts += [rows.doubt] if rows.doubt else []
+    return replace(
+        found,
+        matrix=matrix,
+        explain=_model_parts(model, X, costs, found),
+        doubts=tuple(doubts),
+        are_new=are_new,
+    )
 
 
 def _positive(given: Any, form: Any, known: Costs) -> Any:

@@ -83,7 +83,7 @@ def headline(case: Case) -> Headline:
         )
         saving = interval_of(gains)
         priced.append(RuleCost(key, name, _times(cost, rows), _times(saving, rows)))
-    verdict = Verdict.of(case.costs, case.decided, case.weights, groups=groups)
+    verdict = Verdict.of(case.costs, case.decided, case.weights, groups=groups, doubts=case.doubts)
     return Headline(priced, verdict, float(case.perfect.sum()), rows, unit, days, daily)
 
 
@@ -116,31 +116,48 @@ ADVICE = {
     "pays": ("good", "Deploy it, and keep measuring what its decisions cost."),
     "does not pay": ("bad", "Do not deploy it. Decide without it, or train on better data."),
     "cannot tell": ("even", "Wait. Collect more cases with their outcome, then ask again."),
+    "doubts": (
+        "even",
+        "Do not bet on this number. Remove the reason, train again, and measure on cases that the "
+        "model was not trained on.",
+    ),
 }
 
 
 def first_page(report: ReportData) -> Section:
     """For a manager: one sentence, one number, one picture, one recommendation."""
-    head, unit = report.headline, report.case.unit
-    found = head.verdict
-    title, _, why = found.in_words(unit).partition(": ")
-    lead = f"Measured on {count(found.rows)} cases that the model has not seen, {why}"
-    gain, low, high = (1000 * x for x in (found.gain, found.low, found.high))
-    size, word = money(abs(gain), unit, low, high), "saved" if gain >= 0 else "lost"
+    case = report.case
+    head = report.headline
+    verdict = head.verdict
+    answer = verdict.answer
+    if answer == "cannot tell" and verdict.doubts:
+        answer = "doubts"
+    kind, advice = ADVICE[answer]
+    low = 1000 * verdict.low
+    high = 1000 * verdict.high
+    size = money(1000 * abs(verdict.gain), case.unit, low, high)
+    word = "saved" if verdict.gain >= 0 else "lost"
+    note = f"{word} per 1,000 cases"
     yearly = ""
-    if head.days is not None and len(head.days) >= FEWEST_DAYS_OF_YEAR:
+    if answer == "doubts":
+        # A number that is not to be believed is no headline.
+        size = "Not known"
+        note = "what it saves on new cases"
+    elif head.days is not None and len(head.days) >= FEWEST_DAYS_OF_YEAR:
         value, low, high = (x * 365.25 / len(head.days) for x in head.rule("constant").saving)
-        amounts = money(value, unit, low, high), span(low, high, unit, value)
-        yearly = "A year of cases like these: {} (95\u00a0% interval {}).".format(*amounts)
-    kind, advice = ADVICE[found.answer]
+        yearly = (
+            f"A year of cases like these: {money(value, case.unit, low, high)} (95\u00a0% interval "
+            f"{span(low, high, case.unit, value)})."
+        )
     cards = (
         f'<div class="cards"><div class="card {kind}"><p class="big">{escape(size)}</p>'
-        f'<p class="note">{word} per 1,000 cases</p><p>{escape(yearly)}</p></div>'
+        f'<p class="note">{note}</p><p>{escape(yearly)}</p></div>'
         f'<div class="card {kind}"><h3>Recommendation</h3>'
         f'<p class="advice">{advice}</p></div></div>'
     )
-    chart = _costs_chart(head, unit)
-    return Section("headline", "Summary", title, [chart], escape(lead), before=cards)
+    lead = f"Measured on {case.rows_in_words}: {verdict.reason(case.unit)}"
+    chart = _costs_chart(head, case.unit)
+    return Section("headline", "Summary", verdict.title, [chart], escape(lead), before=cards)
 
 
 def _colors(rules: Sequence[RuleCost]) -> list[str]:
