@@ -35,6 +35,7 @@ from benchmarks.held_out_cost.tables import markdown
 from scipy.stats import sem, t
 
 NOISE = 0.003  # scores closer than this are called equal: a new seed alone moves them by 0.002
+NOTES = Path(__file__).with_name("notes.md")  # prose with places for settings
 GROUPS = {"per row": "Costs per row", "binary": "Two classes", "multi-class": "Many classes"}
 
 
@@ -432,59 +433,24 @@ def _failures(rows: pd.DataFrame) -> Iterable[str]:
 
 
 def _notes() -> str:
-    sampled = ", ".join(f"{name} {n}" for name, n in SAMPLED.items())
-    return f"""## How it was done
-
-- *Splits*: stratified 70/30, seeds from 1000 on. The defaults of CostBoost were chosen on other
-  splits of the development sets ({", ".join(DEVELOPMENT)}); all other sets are untouched,
-  but for a first probe of a single booster on creditscoring1 and splice before there was a
-  CostBoost, and trial runs of this benchmark (`--quick`: hepatitis, creditcard_subset, vertebral),
-  which use the first two of these very splits.
-- *Corrected t-test*: takes each problem's own n_test / n_train.
-- *Rows*: at most {MOST_ROWS} of a training set and of a test set, drawn by class. Before splitting,
-  drawn by class: {sampled}. kddcup99: the official parts, of which each seed draws
-  {OFFICIAL_ROWS[0]} training and {OFFICIAL_ROWS[1]} test rows by class. Draws keep at least
-  {LEAST_OF_CLASS} rows of a class; classes with fewer in the whole set are dropped (imL, imS and
-  omL of ecoli, a grade of winewhite, recommend of nursery). page-blocks is class 1 against the
-  rest.
-- *Costs*: the rows' own (german and telco too are used with ratios; german's ratio 5 is the matrix
-  that came with it); ratio r: a mistake on the rarer class costs r, on the other 1; class
-  frequency and random symmetric (uniform in 1 to 10): a fresh matrix per split.
-- *Effort*: boosters of rivals that stop early have a learning rate of {RATE}, up to {TREES} rounds,
-  and stop after {PATIENCE} rounds without a smaller log loss on held-out rows ({HELD_OUT:.0%}).
-  CostBoost runs as it comes, MinCost with calibration="sigmoid", CSLogitBoost with trees. All else
-  is left at its default, *LightGBM* and *XGBoost* alone entirely.
-  *Calibrated* is CalibratedClassifierCV, cv=5, around early-stopped boosters: sigmoid below
-  {ISOTONIC_FROM} training rows, isotonic from there. *Cost-weighted*: the cheapest decision is the
-  label, the mean price of a mistake on the row its weight; early-stopped. CSBoost has no early
-  stopping of its own and keeps XGBoost's defaults. AsyBL and CSLogitBoost run at learning rate 0.1.
-- *AutoGluon*: TabularPredictor by log loss, its default portfolio without
-  neural networks (LightGBM ×3, CatBoost, XGBoost, random forests ×2, extra trees ×2) and logistic
-  regression, each a bag of five folds; no stacking, no refit; one core, at most {TIME_LIMIT:g}
-  processor seconds.
-- *CatBoost*: up to 1000 rounds, learning rate and all else left to it; alone, stopped by 20 % held
-  out, or the mean probability of five, each stopped by its fold. *Logistic regression*: scaled
-  columns, penalty by five folds. *RandomForest*: {FOREST_TREES} trees, leaves of at least 1 or 5
-  rows, whichever has the smaller out-of-bag log loss. *VW*: {PASSES} passes over scaled columns and
-  one-hot codes; it learns the cost of each decision and is not told a test row's costs.
-- *Row costs*: the Bayes rule uses the row's own costs, as do all classes of costboost (AdaC2 by
-  probabilities that only rank).
-  TunedThreshold gets them in its scorer by metadata routing, but chooses one threshold for all
-  rows; cost-weighted boosters and CSBoost have them in training alone; imbens takes the mean
-  matrix.
-- *imbalanced-ensemble* 0.2.3 ignores its cost matrix with the scikit-learn 1.6.0 that it pins: its
-  boosting step is never called, and both of its classifiers are the same plain AdaBoost (*as
-  released*). *Repaired* calls the step that was meant. Both have 50 trees of depth 3 (the default
-  is 50 stumps). AdaCost gets costs of at most 1, the best for it of three scales tried on
-  development sets; AsymBoost costs of geometric mean 1, as in its own presets.
-- *Encoding*: categories and gaps are native to LightGBM, XGBoost, HistGradientBoosting,
-  CatBoost, AutoGluon and costboost (MCBoost, whose lines take numbers alone, excepted); all others
-  get one-hot codes and medians.
-- *Shared trainings*: a rival that does not see prices (*+ Bayes*, *LightGBM*, *XGBoost*) is
-  trained once per split and decides all problems of the set. Classes of costboost are trained anew
-  for every problem, so that their estimates are their own.
-- *Left out for time*: CostBoost with loss=gll above {SOME_CLASSES} classes, Lp-CSB
-  and MCBoost above {MANY_CLASSES}.
-- *Seconds* are processor time of one thread, child processes included, means over rows; a busy
-  machine inflates them. Methods of different environments were not timed side by side.
-"""
+    """Return the notes on the method, with the settings of this benchmark filled in."""
+    sampled = [f"{name} {count}" for name, count in SAMPLED.items()]
+    official_train, official_test = OFFICIAL_ROWS
+    return NOTES.read_text("utf-8").format(
+        development=", ".join(DEVELOPMENT),
+        forest_trees=FOREST_TREES,
+        held_out=HELD_OUT,
+        isotonic_from=ISOTONIC_FROM,
+        least_of_class=LEAST_OF_CLASS,
+        many_classes=MANY_CLASSES,
+        most_rows=MOST_ROWS,
+        official_test=official_test,
+        official_train=official_train,
+        passes=PASSES,
+        patience=PATIENCE,
+        rate=RATE,
+        sampled=", ".join(sampled),
+        some_classes=SOME_CLASSES,
+        time_limit=TIME_LIMIT,
+        trees=TREES,
+    )
