@@ -56,7 +56,7 @@ types: $(VENV)/.installed-dev ## Check types
 trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise, and keep the counts
 	PYTHONPATH=src:tests $(BIN)/python -m trust $(ARGS)
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q -m trust tests
-	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py tests/serve/test_openapi.py
+	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_openapi.py
 	$(BIN)/python docs/build.py tables
 
 test-lower: $(VENV)/.installed-dev ## Run a part of the tests with the oldest dependencies that are allowed
@@ -64,7 +64,7 @@ test-lower: $(VENV)/.installed-dev ## Run a part of the tests with the oldest de
 	$(call make_venv,$$folder/venv); \
 	$(BIN)/python tests/trust/lower_bounds.py > $$folder/lower-bounds.txt; \
 	$$folder/venv/bin/python -m pip install --quiet --constraint $$folder/lower-bounds.txt \
-		--editable '.[all]' pytest pytest-xdist httpx hypothesis psutil; \
+		--editable '.[all]' pytest pytest-xdist httpx httpx2 hypothesis psutil; \
 	$$folder/venv/bin/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(LOWER_TESTS))
 
 test-recipes: $(RIVALS_VENV)/.installed ## Run the recipes of docs/recipes.md with the libraries they are about

@@ -1,14 +1,12 @@
-"""The scoring service under load, on this machine's loopback alone.
+"""The scoring service on this machine's loopback alone, beside a bare FastAPI handler.
 
     python benchmarks/serve_load.py            # some minutes
     python benchmarks/serve_load.py --short    # correctness, a few seconds of load
 
 One model of five boosters. Single rows: the service, a bare FastAPI handler that calls the same
 boosters with LightGBM, and the model in this process, in turns, so that drift of the machine hits
-all of them. Batches: JSON and CSV. The audit log: processor time with it and without. Every answer
-is compared with the model in this process, also while the model file is replaced (SIGHUP) and while
-the service stops (SIGTERM): the table counts answers, lost requests and wrong answers. The number
-of requests and the time of every part are bounded.
+all of them; then eight connections at once. Batches, and the processor time of the audit log. Every
+answer is compared with the model in this process.
 
 The bare handler does what a team writes in an afternoon: a pydantic model of the row, the mean
 score of the boosters, a comparison of two costs. It checks no token, limits nothing, counts
@@ -18,10 +16,10 @@ nothing and returns one word.
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import re
-import signal
 import socket
 import statistics
 import subprocess
@@ -29,9 +27,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +40,12 @@ from harness import Bench, write_rows
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
-from costboost.serve.scoring import Service, load_service
 
 SEED = 0
 COSTS = {"fn": "amount", "fp": 5}
 START = "import typer; from costboost.cli.serve import serve; typer.run(serve)"
+CONNECTIONS = 8
+WARM_REQUESTS = 50
 
 
 # -- the bare handler ------------------------------------------------------------------------------
@@ -85,7 +84,7 @@ def bare(folder: str) -> None:
 
 
 @contextmanager
-def started(*command: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def started(*command: str) -> Iterator[tuple[psutil.Process, int]]:
     """A server process and its port."""
     process = subprocess.Popen(
         [sys.executable, *command], stderr=subprocess.PIPE, text=True, env=os.environ
@@ -94,84 +93,49 @@ def started(*command: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     try:
         port = None
         for line in process.stderr:
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)/", line):
-                port = int(found[1])
+            if match := re.search(r"http://127\.0\.0\.1:(\d+)", line):
+                port = int(match[1])
                 break
         if port is None:
             raise RuntimeError("A server did not start.")
         threading.Thread(target=process.stderr.read, daemon=True).start()
-        _wait(port)
-        yield process, port
+        wait_until_it_answers(port)
+        yield psutil.Process(process.pid), port
     finally:
-        if process.poll() is None:
-            process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        process.terminate()
+        process.wait(60)
 
 
-def _wait(port: int, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            Client(port).ask(b"GET", "/health", b"", "application/json")
+def wait_until_it_answers(port: int) -> None:
+    end = time.monotonic() + 60.0
+    while time.monotonic() < end:
+        with suppress(OSError):
+            Client(port).get("/health")
             return
-        except ValueError:  # an answer, if no health
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
+        time.sleep(0.1)
+    raise RuntimeError("A server did not answer.")
 
 
 class Client:
-    """One connection, kept alive, with as little code as a client can have."""
+    """One connection, kept alive."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.closes = False
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
-    def request(self, body: bytes, kind: str) -> bytes:
-        """The bytes of a request."""
-        return self._bytes(b"POST", "/decide", body, kind)
+    def get(self, path: str) -> None:
+        self.connection.request("GET", path)
+        self.connection.getresponse().read()
 
-    def _bytes(self, method: bytes, path: str, body: bytes, kind: str) -> bytes:
-        head = (
-            f" {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\naccept: */*\r\n"
-            f"content-length: {len(body)}\r\n\r\n"
-        )
-        return method + head.encode() + body
-
-    def ask(self, method: bytes, path: str, body: bytes, kind: str) -> bytes:
-        """Send a request and read its answer."""
-        return self.send(self._bytes(method, path, body, kind))
-
-    def send(self, request: bytes) -> bytes:
-        """Send prepared bytes and read the body of the answer; anything but 200 is an error."""
-        self.socket.sendall(request)
-        data = b""
-        while b"\r\n\r\n" not in data:
-            data += self._receive()
-        head, _, body = data.partition(b"\r\n\r\n")
-        lines = head.lower().split(b"\r\n")
-        size = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
-        parts, left = [body], size - len(body)
-        while left > 0:
-            parts.append(self._receive())
-            left -= len(parts[-1])
-        self.closes = b"connection: close" in lines
-        found = b"".join(parts)
-        if b" 200 " not in lines[0] + b" ":
-            raise ValueError(f"{lines[0]!r}: {found[:200]!r}")
-        return found
-
-    def _receive(self) -> bytes:
-        data = self.socket.recv(1 << 20)
-        if not data:
-            raise ConnectionResetError("the connection was closed before the answer was complete")
-        return data
+    def decide(self, body: bytes) -> dict[str, Any]:
+        """Ask for decisions; anything but 200 is an error."""
+        headers = {"content-type": "application/json"}
+        self.connection.request("POST", "/decide", body, headers)
+        answer = self.connection.getresponse()
+        content = answer.read()
+        if answer.status != 200:
+            raise ValueError(f"{answer.status}: {content[:200]!r}")
+        decided: dict[str, Any] = json.loads(content)
+        return decided
 
 
 # -- the model and what is right -------------------------------------------------------------------
@@ -179,238 +143,170 @@ class Client:
 
 @dataclass
 class Problem:
-    """Rows, two model files and the right answers of both."""
+    """Rows, a model and its file, and what it expects decisions to cost."""
 
     folder: Path
     rows: pd.DataFrame
-    services: list[Service]
-    files: list[Path]
-    right: dict[str, np.ndarray] = field(default_factory=dict)
+    model: CostBoostClassifier
+    file: Path
+    costs: np.ndarray
+
+    def serve(self, *options: str) -> tuple[str, ...]:
+        """The command of the service."""
+        return "-c", START, str(self.file), "--port", "0", *options
+
+    def body(self, start: int, size: int) -> bytes:
+        """A request for some rows."""
+        return json.dumps({"records": self.rows[start : start + size].to_dict("records")}).encode()
+
+    def check(self, answer: dict[str, Any], start: int) -> None:
+        """Compare an answer with the model in this process."""
+        costs = np.array([list(row["expected_costs"].values()) for row in answer["rows"]])
+        expected = self.costs[start : start + len(costs)]
+        decisions = [row["decision"] for row in answer["rows"]]
+        np.testing.assert_allclose(costs, expected, rtol=1e-12)
+        np.testing.assert_array_equal(decisions, expected.argmin(axis=1))
 
 
 def make_problem(folder: Path, n_rows: int) -> Problem:
-    services, files = [], []
-    for seed in (SEED, SEED + 1):
-        data = make_fraud(10_000, random_state=seed)
-        X = pd.DataFrame(data.X, columns=list(data.feature_names))
-        model = CostBoostClassifier(COSTS, effort="fast", cv=5, random_state=seed, n_jobs=1)
-        model.fit(X, data.y)
-        path = folder / f"{seed}.costboost"
-        model.save(path)
-        files.append(path)
-        services.append(load_service(path))
-        if seed == SEED:
-            for place, booster in enumerate(model.boosters_):
-                booster.save_model(str(folder / f"{place}.txt"))
-            (folder / "temperature").write_text(repr(model.temperature_))
-            (folder / "names").write_text(" ".join(model.feature_names_in_))
+    data = make_fraud(10_000, random_state=SEED)
+    X = pd.DataFrame(data.X, columns=list(data.feature_names))
+    model = CostBoostClassifier(COSTS, effort="fast", cv=5, random_state=SEED, n_jobs=1)
+    model.fit(X, data.y)
+    for place, booster in enumerate(model.boosters_):
+        booster.save_model(str(folder / f"{place}.txt"))
+    (folder / "temperature").write_text(repr(model.temperature_))
+    (folder / "names").write_text(" ".join(model.feature_names_in_))
     data = make_fraud(n_rows, random_state=SEED + 2)
     rows = pd.DataFrame(data.X, columns=list(data.feature_names))
-    problem = Problem(folder, rows, services, files)
-    for service in services:
-        problem.right[service.fingerprint] = service.model.predict_cost(rows)
-    return problem
-
-
-def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    return [dict(row) for row in rows.to_dict("records")]
-
-
-@dataclass
-class Tally:
-    """What became of requests."""
-
-    answers: int = 0
-    lost: int = 0
-    wrong: int = 0
-    models: set[str] = field(default_factory=set)
-
-    def judge(self, answer: dict[str, Any], begin: int, problem: Problem) -> None:
-        """Compare an answer with the model that it names."""
-        self.answers += 1
-        self.models.add(answer["model"])
-        found = np.array([list(row["expected_costs"].values()) for row in answer["rows"]])
-        right = problem.right[answer["model"]][begin : begin + len(found)]
-        taken = [row["decision"] for row in answer["rows"]]
-        cheapest = [row.index(min(row)) for row in found.tolist()]
-        is_right = found.shape == right.shape and np.allclose(found, right, rtol=1e-12, atol=0)
-        self.wrong += not (is_right and taken == cheapest)
+    file = model.save(folder / "fraud.costboost")
+    return Problem(folder, rows, model, file, model.predict_cost(rows))
 
 
 # -- measurements ----------------------------------------------------------------------------------
 
 
-def timed(call: Callable[[], Any], times: list[float]) -> Any:
-    begin = time.perf_counter()
-    found = call()
-    times.append(1e3 * (time.perf_counter() - begin))
-    return found
+def milliseconds(call: Any) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = call()
+    return 1e3 * (time.perf_counter() - start), result
 
 
-def cpu_ms(pid: int) -> float:
+def cpu_ms(process: psutil.Process) -> float:
     """Milliseconds of processor time that a process has used."""
-    return 1e3 * sum(psutil.Process(pid).cpu_times()[:2])
+    times = process.cpu_times()
+    return 1e3 * (times.user + times.system)
 
 
-def single_rows(problem: Problem, bench: Bench, count: int, seconds: float) -> Tally:
+def single_rows(problem: Problem, bench: Bench, n_requests: int) -> None:
     """Milliseconds of one row: service, bare handler and this process, in turns."""
-    tally, service = Tally(), problem.services[0]
-    rows = records(problem.rows[:200])
-    names = ("service", "bare", "in process")
-    times: dict[str, list[float]] = {name: [] for name in names}
+    times: dict[str, list[float]] = {"service": [], "bare": [], "in process": []}
     with (
-        started("-c", START, str(problem.files[0]), "--port", "0") as (process, port),
-        started(__file__, "--bare", str(problem.folder)) as (bare_process, bare_port),
+        started(*problem.serve()) as (service, port),
+        started(__file__, "--bare", str(problem.folder)) as (bare_service, bare_port),
     ):
-        ours, theirs = Client(port), Client(bare_port)
-        kind = "application/json"
-        sent = [ours.request(json.dumps({"records": [row]}).encode(), kind) for row in rows]
-        plain = [theirs.request(json.dumps(row).encode(), kind) for row in rows]
-        asked = [
-            service.requests.from_json(json.dumps({"records": [row]}).encode(), 1) for row in rows
-        ]
-        before = 0.0, 0.0
-        end = time.monotonic() + seconds
-        for turn in range(count + 50):
-            if turn == 50:  # warm by now
-                for name in names:
-                    times[name].clear()
-                before = cpu_ms(process.pid), cpu_ms(bare_process.pid)
-            place = turn % len(rows)
+        ours = Client(port)
+        theirs = Client(bare_port)
+        for turn in range(n_requests + WARM_REQUESTS):
+            if turn == WARM_REQUESTS:
+                for measured in times.values():
+                    measured.clear()
+                before = cpu_ms(service)
+                bare_before = cpu_ms(bare_service)
+            place = turn % len(problem.rows)
+            row = problem.rows[place : place + 1]
+            body = problem.body(place, 1)
+            plain = json.dumps(row.to_dict("records")[0]).encode()
             calls = {
-                "service": lambda p=place: ours.send(sent[p]),
-                "bare": lambda p=place: theirs.send(plain[p]),
-                "in process": lambda p=place: service.answer(asked[p]),
+                "service": lambda body=body: ours.decide(body),
+                "bare": lambda plain=plain: theirs.decide(plain),
+                "in process": lambda row=row: problem.model.decide(row),
             }
-            found = {}
+            answers = {}
             for step in range(3):  # none of them always comes after the same other one
-                name = names[(turn + step) % 3]
-                found[name] = timed(calls[name], times[name])
-            answer, other = json.loads(found["service"]), json.loads(found["bare"])
-            tally.judge(answer, place, problem)
-            word = "fraud" if answer["rows"][0]["decision"] == 1 else "ok"
-            tally.wrong += word != other["decision"]  # two programs, one decision
-            if time.monotonic() > end:
-                break
-        used = cpu_ms(process.pid) - before[0], cpu_ms(bare_process.pid) - before[1]
-    requests = len(times["service"])
+                name = list(calls)[(turn + step) % 3]
+                duration, answers[name] = milliseconds(calls[name])
+                times[name].append(duration)
+            problem.check(answers["service"], place)
+            word = ["ok", "fraud"][answers["service"]["rows"][0]["decision"]]
+            assert word == answers["bare"]["decision"], "two programs, one decision"
+        used = cpu_ms(service) - before
+        bare_used = cpu_ms(bare_service) - bare_before
+    note = f"{n_requests} requests"
     # Processor time tells more than the clock where other programs run.
-    bench.add("one row", "CPU", used[0] / requests, "bare", used[1] / requests, at_most=1.3,
-              unit="ms", note=f"{requests} requests")  # fmt: skip
-    percentile = {
-        name: (statistics.median(found), float(np.percentile(found, 99)))
-        for name, found in times.items()
-    }
-    for place, what in enumerate(("p50", "p99")):
-        mine = percentile["service"][place]
-        for rival in names[1:]:
-            target = 1.3 if (what, rival) == ("p50", "bare") else None
-            bench.add(
-                "one row", what, mine, rival, percentile[rival][place], at_most=target, unit="ms",
-                note=f"{len(times['service'])} requests",
-            )  # fmt: skip
-    return tally
+    bench.add(
+        "one row", "CPU", used / n_requests, "bare", bare_used / n_requests, at_most=2.0,
+        unit="ms", note=note,
+    )  # fmt: skip
+    for what, percent in (("p50", 50), ("p99", 99)):
+        mine = float(np.percentile(times["service"], percent))
+        for rival in ("bare", "in process"):
+            theirs_ms = float(np.percentile(times[rival], percent))
+            bench.add("one row", what, mine, rival, theirs_ms, unit="ms", note=note)
 
 
-def batches(problem: Problem, bench: Bench, repeats: int) -> Tally:
-    """Rows per second by JSON and by CSV, against the same model in this process."""
-    tally, rows = Tally(), problem.rows
-    model = problem.services[0].model
-    body = json.dumps({"records": records(rows)}).encode()
-    with started("-c", START, str(problem.files[0]), "--port", "0") as (_, port):
-        client = Client(port)
-        by_json = client.request(body, "application/json")
-        by_csv = client.request(rows.to_csv(index=False).encode(), "text/csv")
-        times: dict[str, list[float]] = {"JSON": [], "CSV": [], "in process": []}
-        for _ in range(repeats + 1):
-            for sent, name in ((by_json, "JSON"), (by_csv, "CSV")):
-                answer = json.loads(timed(lambda sent=sent: client.send(sent), times[name]))
-                tally.judge(answer, 0, problem)
-            timed(lambda: (model.predict(rows), model.predict_cost(rows)), times["in process"])
-    rate = {name: 1e3 * len(rows) / statistics.median(found[1:]) for name, found in times.items()}
-    for name in ("JSON", "CSV"):
-        bench.add("a batch", name, rate[name], "in process", rate["in process"], unit="rows/s",
-                  note=f"{len(rows)} rows a request")  # fmt: skip
-    return tally
+def requests_per_second(command: tuple[str, ...], body: bytes, seconds: float) -> float:
+    """Requests that a service answers by several connections at once."""
+    counts = [0] * CONNECTIONS
+    with started(*command) as (_, port):
 
+        def ask(number: int) -> None:
+            client = Client(port)
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                client.decide(body)
+                counts[number] += 1
 
-def audit(problem: Problem, bench: Bench, count: int, repeats: int) -> Tally:
-    """Processor time of requests with an audit log and without, in turns."""
-    tally, command = Tally(), ("-c", START, str(problem.files[0]), "--port", "0")
-    path = problem.folder / "audit.jsonl"
-    with started(*command) as plain, started(*command, "--audit-log", str(path)) as logged:
-        clients = [Client(port) for _, port in (plain, logged)]
-        for what, n, times in (("one row", 1, count), ("a batch", len(problem.rows), repeats)):
-            body = json.dumps({"records": records(problem.rows[:n])}).encode()
-            sent = clients[0].request(body, "application/json")
-            warm = min(50, times // 4)
-            used = [0.0, 0.0]
-            for turn in range(times + warm):
-                if turn == warm:
-                    used = [-cpu_ms(process.pid) for process, _ in (plain, logged)]
-                for client in clients[:: 1 - 2 * (turn % 2)]:
-                    tally.judge(json.loads(client.send(sent)), 0, problem)
-            used = [
-                (before + cpu_ms(process.pid)) / times
-                for before, (process, _) in zip(used, (plain, logged), strict=True)
-            ]
-            bench.add(what, "CPU, audit log", used[1], "without", used[0], at_most=1.05,
-                      unit="ms", note=f"{times} requests of {n}")  # fmt: skip
-    return tally
-
-
-def signals(problem: Problem, workers: int, seconds: float) -> Tally:
-    """Four clients through three reloads and the end of the service."""
-    rows = records(problem.rows[:60])
-    served = problem.folder / "served.costboost"
-    served.write_bytes(problem.files[0].read_bytes())
-    tallies = [Tally() for _ in range(4)]
-
-    def load(tally: Tally, port: int) -> None:
-        client = Client(port)
-        end = time.monotonic() + 3 * seconds + 30  # never for ever
-        turn = 0
-        while time.monotonic() < end:
-            begin = turn % len(rows)
-            size = 1 if turn % 5 else 20  # every fifth is a batch, which goes to a thread
-            part = rows[begin : begin + size]
-            body = json.dumps({"records": part}).encode()
-            try:
-                content = client.send(client.request(body, "application/json"))
-            except (OSError, ValueError):
-                tally.lost += 1
-                return
-            tally.judge(json.loads(content), begin, problem)
-            turn += 1
-            if client.closes:  # the service is about to stop
-                return
-        tally.lost += 1  # the service did not say goodbye
-
-    options = ["--port", "0", "--workers", str(workers), "--drain", "1"]
-    with started("-c", START, str(served), *options) as (process, port):
-        threads = [
-            threading.Thread(target=load, args=(tally, port), daemon=True) for tally in tallies
-        ]
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(CONNECTIONS)]
         for thread in threads:
             thread.start()
-        for turn in range(3):
-            time.sleep(seconds / 4)
-            partial = served.with_suffix(".partial")
-            partial.write_bytes(problem.files[(turn + 1) % 2].read_bytes())
-            partial.replace(served)
-            process.send_signal(signal.SIGHUP)
-        time.sleep(seconds / 4)
-        process.send_signal(signal.SIGTERM)
         for thread in threads:
-            thread.join(60)
-        status = process.wait(60)
-    total = Tally(
-        sum(tally.answers for tally in tallies),
-        sum(tally.lost for tally in tallies) + (status != 0),
-        sum(tally.wrong for tally in tallies),
-        set().union(*(tally.models for tally in tallies)),
-    )
-    return total
+            thread.join()
+    return sum(counts) / seconds
+
+
+def many_connections(problem: Problem, bench: Bench, seconds: float) -> None:
+    """Requests per second by several connections at once, service and bare handler."""
+    row = json.dumps(problem.rows[:1].to_dict("records")[0]).encode()
+    service = requests_per_second(problem.serve(), problem.body(0, 1), seconds)
+    bare_command = (__file__, "--bare", str(problem.folder))
+    beside = requests_per_second(bare_command, row, seconds)
+    bench.add("one row", "requests", service, "bare", beside, unit="requests/s",
+              note=f"{CONNECTIONS} connections")  # fmt: skip
+
+
+def batches(problem: Problem, bench: Bench, repeats: int) -> None:
+    """Rows per second, against the same model in this process."""
+    body = problem.body(0, len(problem.rows))
+    times = []
+    in_process = []
+    with started(*problem.serve()) as (_, port):
+        client = Client(port)
+        for _ in range(repeats + 1):
+            duration, answer = milliseconds(lambda: client.decide(body))
+            problem.check(answer, 0)
+            times.append(duration)
+            in_process.append(milliseconds(lambda: problem.model.decide(problem.rows))[0])
+    rate, beside = (1e3 * len(problem.rows) / statistics.median(t[1:]) for t in (times, in_process))
+    bench.add("a batch", "JSON", rate, "in process", beside, unit="rows/s",
+              note=f"{len(problem.rows)} rows a request")  # fmt: skip
+
+
+def audit(problem: Problem, bench: Bench, n_requests: int) -> None:
+    """Processor time of requests with an audit log and without, in turns."""
+    logged_command = problem.serve("--audit-log", str(problem.folder / "audit.jsonl"))
+    body = problem.body(0, 1)
+    with started(*problem.serve()) as plain, started(*logged_command) as logged:
+        clients = [Client(port) for _, port in (plain, logged)]
+        for turn in range(n_requests + WARM_REQUESTS):
+            if turn == WARM_REQUESTS:
+                before = [cpu_ms(process) for process, _ in (plain, logged)]
+            for client in clients[:: 1 - 2 * (turn % 2)]:
+                problem.check(client.decide(body), 0)
+        after = [cpu_ms(process) for process, _ in (plain, logged)]
+    without, with_log = ((b - a) / n_requests for a, b in zip(before, after, strict=True))
+    bench.add("one row", "CPU, audit log", with_log, "without", without, unit="ms",
+              note=f"{n_requests} requests")  # fmt: skip
 
 
 def main() -> None:
@@ -421,29 +317,17 @@ def main() -> None:
     if options.bare is not None:
         bare(options.bare)
         return
-    count, repeats, n_rows, seconds = (
-        (100, 1, 500, 4.0) if options.short else (5000, 9, 10_000, 20.0)
-    )
+    n_requests = 100 if options.short else 2000
     bench = Bench("the scoring service on loopback; five boosters")
     with tempfile.TemporaryDirectory() as folder:
-        problem = make_problem(Path(folder), n_rows)
-        tallies = {
-            "single rows": single_rows(problem, bench, count, 6 * seconds),
-            "batches": batches(problem, bench, repeats),
-            "audit log": audit(problem, bench, count, 3 * repeats),
-            "reloads and drain, 1 worker": signals(problem, 1, seconds),
-            "reloads and drain, 2 workers": signals(problem, 2, seconds),
-        }
+        problem = make_problem(Path(folder), 500 if options.short else 10_000)
+        single_rows(problem, bench, n_requests)
+        many_connections(problem, bench, 2.0 if options.short else 10.0)
+        batches(problem, bench, 1 if options.short else 9)
+        audit(problem, bench, n_requests)
     bench.console.print(bench.table())
-    for name, tally in tallies.items():
-        bench.console.print(
-            f"{name}: {tally.answers} answers by {len(tally.models)} models, {tally.lost} lost, "
-            f"{tally.wrong} wrong"
-        )
     if not options.short:
         write_rows("serve_load", bench.rows, SEED)
-    if any(tally.lost or tally.wrong or not tally.answers for tally in tallies.values()):
-        sys.exit("Answers were lost or wrong.")
 
 
 if __name__ == "__main__":

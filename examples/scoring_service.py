@@ -23,14 +23,15 @@ with tempfile.TemporaryDirectory() as folder:
     model.fit(X, data.y).save(path)
     command = [sys.executable, "-m", "costboost", "serve", str(path), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as service:
-        address = re.search(r"http://\S+/", service.stderr.readline()).group()
+        lines = iter(service.stderr.readline, "")
+        address = next(filter(None, (re.search(r"http://\S+", line) for line in lines))).group()
         risky = model.predict_proba(X)[:, 1].argsort()[-3:]
         question = {
             "records": X.iloc[risky].to_dict("records"),
             "capacity": {"review": 1},
         }
         request = Request(
-            f"{address}decide",
+            f"{address}/decide",
             json.dumps(question).encode(),
             {"Content-Type": "application/json"},
         )

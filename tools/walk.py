@@ -73,16 +73,9 @@ def service_walk(path, rows):
     """One request to the service, after one that warms it."""
     from starlette.testclient import TestClient
 
-    try:
-        from costboost.serve import Settings, create_app
+    from costboost.serve import Settings, create_app
 
-        app = create_app(costboost.load(path), Settings())
-    except ImportError:
-        from costboost.serve import Settings
-        from costboost.serve.app import Application
-        from costboost.serve.scoring import load_service
-
-        app = Application(Settings(path, hosts=()), lambda: load_service(path))
+    app = create_app(costboost.load(path), Settings())
     records = json.loads(rows.to_json(orient="records", date_format="iso"))
     client = TestClient(app)
 

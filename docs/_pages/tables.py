@@ -588,13 +588,14 @@ def walk() -> str:
 
 SERVICE_RIVALS = {
     "bare": "a bare FastAPI handler",
-    "in process": "the same answer in process",
+    "in process": "`model.decide` in process",
     "without": "the service without it",
 }
 SERVICE_WORDS = {
     "CPU": "processor time",
     "p50": "median time",
     "p99": "99th percentile of the time",
+    "requests": "requests at once",
 }
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from lightgbm import LGBMClassifier
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 import costboost
@@ -29,10 +30,7 @@ from costboost import (
     MinCostClassifier,
 )
 from costboost.cli import app
-from costboost.serve import Settings
-from costboost.serve.app import Application
-from costboost.serve.scoring import Service
-from serve.models import Client
+from costboost.serve import Settings, create_app
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 N = 400
@@ -111,11 +109,11 @@ def records(model, frame, folder):
 
 def service(model, frame, folder):
     rows = json.loads(turned(frame).to_json(orient="records", date_format="iso"))
-    app = Application(Settings(folder), lambda: Service(model, "test"))
-    answer = Client(app).decide({"records": rows})
+    client = TestClient(create_app(model, Settings()))
+    answer = client.post("/decide", json={"records": rows})
     if answer.status_code != 200:
-        raise ValueError(answer.json()["error"]["message"])
-    assert [row["given"]["new"] for row in answer.json()["rows"]] == list(range(len(frame)))
+        detail = answer.json()["detail"]
+        raise ValueError(detail if isinstance(detail, str) else detail[0]["msg"])
     return np.array([row["decision"] for row in answer.json()["rows"]])
 
 

@@ -2,48 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import cache
-from pathlib import Path
 
-import httpx
 import numpy as np
 import pandas as pd
+from starlette.testclient import TestClient
 
 from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
 from costboost.datasets import make_fraud
-from costboost.serve import Settings
-from costboost.serve.app import Application
-from costboost.serve.scoring import Service
-
-CSV = "text/csv"
-
-
-class Client:
-    """Plain calls of an application, without a network."""
-
-    def __init__(self, app, base="http://localhost"):
-        self.app, self.base = app, base
-
-    def session(self):
-        return httpx.AsyncClient(transport=httpx.ASGITransport(app=self.app), base_url=self.base)
-
-    def request(self, method, path, **options):
-        async def call():
-            async with self.session() as client:
-                return await client.request(method, path, **options)
-
-        return asyncio.run(call())
-
-    def get(self, path, **options):
-        return self.request("GET", path, **options)
-
-    def decide(self, body=None, kind="application/json", **options):
-        """Ask with an object, sent as JSON, or with bytes of a content type."""
-        if isinstance(body, (dict, list)):
-            return self.request("POST", "/decide", json=body, **options)
-        headers = {"content-type": kind, **options.pop("headers", {})}
-        return self.request("POST", "/decide", content=body, headers=headers, **options)
+from costboost.serve import Settings, create_app
 
 
 def fraud_frame(n=800, seed=0):
@@ -126,11 +93,10 @@ def records_of(X):
     return X.astype(object).where(X.notna(), None).to_dict("records")
 
 
-def csv_of(columns):
-    """A frame, or columns, as a file."""
-    return pd.DataFrame(columns).to_csv(index=False).encode()
-
-
 def client_of(name, **settings):
-    settings = Settings(Path("absent"), **settings)
-    return Client(Application(settings, lambda: Service(model_of(name), "test", "fraud")))
+    """A client of a small service in this process."""
+    return TestClient(create_app(model_of(name), Settings(model_version="test", **settings)))
+
+
+def decide(client, body, **options):
+    return client.post("/decide", json=body, **options)

@@ -17,19 +17,19 @@ JSON = {"content-type": "application/json"}
 
 
 @contextmanager
-def server(model, *options, before="", log=None):
-    command = [sys.executable, "-c", before + START, str(model), "--port", "0", *options]
+def server(model, *options):
+    command = [sys.executable, "-c", START, str(model), "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
     )
     assert process.stderr is not None
-    lines = [] if log is None else log
-    reader = threading.Thread(target=lambda: lines.extend(process.stderr), daemon=True)
+    # Read on, or the service would wait for the pipe.
+    reader = threading.Thread(target=process.stderr.read, daemon=True)
     try:
         port = None
         for line in process.stderr:
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)/", line):
+            if found := re.search(r"http://127\.0\.0\.1:(\d+) ", line):
                 port = int(found[1])
                 break
         assert port is not None, "the server did not start"
@@ -47,17 +47,20 @@ def server(model, *options, before="", log=None):
 def ask(connection, path, body=None):
     connection.request("GET" if body is None else "POST", path, body, JSON)
     answer = connection.getresponse()
-    return answer.status, answer.read(), answer.getheader("connection")
+    return answer.status, answer.read()
 
 
-def ask_once(port, path, seconds=60):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
+def ask_once(port, path, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     with closing(connection):
-        return ask(connection, path)
+        return ask(connection, path, body)
 
 
 def wait_until(question, seconds=60.0):
     end = time.monotonic() + seconds
-    while not question():
+    while True:
+        with suppress(OSError):  # nobody listens yet
+            if question():
+                return
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.05)

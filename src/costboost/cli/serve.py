@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import tempfile
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from costboost.cli.options import command, option
-from costboost.cli.show import escape
 from costboost.columns import need
 
 TOKEN_VARIABLE = "COSTBOOST_TOKEN"
+MEGABYTE = 1024 * 1024
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+# Proxies hold idle connections; one that is closed too early costs a request.
+KEEP_ALIVE_SECONDS = 75
+STOP_SECONDS = 30
 
 
 @command
@@ -34,66 +39,94 @@ def serve(
     ),
     max_mb: float = option(16.0, "Largest body, in megabytes.", min=0.001),
     max_rows: int = option(100_000, "Largest number of rows of a request.", min=1),
-    seconds: float = option(30.0, "Longest time of a request, in seconds.", min=0.1),
-    drain: float = option(
-        1.0, "Seconds from SIGTERM, when /ready turns 503, to the end of listening.", min=0.0
-    ),
-    threads: int = option(2, "Threads of a process for batches.", min=1, max=256),
+    max_connections: int = option(100, "Connections of a process; others get 503.", min=1),
     trust: list[str] | None = option(None, "A type inside the file that you trust; repeatable."),
-    access_log: bool = option(False, "A line of JSON per request, on stdout."),
-    log_json: bool = option(False, "The log of the service is in JSON."),
+    access_log: bool = option(False, "A line per request, on stdout."),
     audit_log: Path | None = option(
         None, "File that gets a line of JSON per decision.", metavar="FILE"
     ),
     audit_rows: bool = option(False, "The audit log has the cells of rows, too."),
-    audit_mb: float = option(100.0, "Megabytes from which a new audit log is begun.", min=0.001),
 ) -> None:
     """Answer HTTP requests with the decisions of a model."""
-    # SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.
-    for module in ("fastapi", "uvicorn", "prometheus_client"):
+    for module in ("fastapi", "fastapi_offline", "prometheus_client", "uvicorn"):
         need(module, "serve", "costboost serve")
-    from costboost.serve import LOOPBACK_NAMES, Settings, is_loopback
-    from costboost.serve.scoring import load_service
-    from costboost.serve.workers import listen, run
+    import uvicorn
 
-    token = _token(token_file)
+    from costboost.files import load
+    from costboost.serve import Settings
+    from costboost.serve.app import SETTINGS_VARIABLE
+
+    token = read_token(token_file)
     if not is_loopback(host) and token is None and not without_token:
         raise ValueError(
             f"--host {host} can be reached from other machines, and there is no token. Set "
             f"{TOKEN_VARIABLE} or --token-file, or say --without-token."
         )
-    names = tuple(allow_host or ())
-    settings = Settings(
-        model=model.absolute(), host=host, port=port, workers=workers, token=token,
-        max_bytes=int(max_mb * 1024 * 1024), max_rows=max_rows, seconds=seconds, drain=drain,
-        threads=threads, hosts=(*LOOPBACK_NAMES, *names) if is_loopback(host) else names,
-        trusted=tuple(trust or ()), access_log=access_log, log_json=log_json,
-        audit=audit_log and audit_log.absolute(), audit_rows=audit_rows,
-        audit_bytes=int(audit_mb * 1024 * 1024),
-    )  # fmt: skip
-    if not settings.model.is_file():
+    if not model.is_file():
         raise ValueError(
-            f"There is no model file {model.name!r} in {settings.model.parent}. `costboost fit` "
+            f"There is no model file {model.name!r} in {model.absolute().parent}. `costboost fit` "
             "or model.save writes one."
         )
-    load_service(settings.model, settings.trusted)  # a faulty file is told before a process starts
-    listener = listen(settings)
-    at = listener.getsockname()[1]
-    shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    Console(stderr=True).print(f"Serving {escape(model.name)} at http://{escape(shown)}:{at}/")
-    status = run(settings, listener)
-    if status:
-        raise typer.Exit(status)
+    load(model, trusted=tuple(trust or ()))  # a faulty file is refused before a process starts
+    settings = Settings(
+        model=model.absolute(),
+        trusted=tuple(trust or ()),
+        token=token,
+        hosts=host_names(host, allow_host),
+        max_bytes=int(max_mb * MEGABYTE),
+        max_rows=max_rows,
+        audit_log=audit_log and audit_log.absolute(),
+        audit_rows=audit_rows,
+    )
+    os.environ[SETTINGS_VARIABLE] = settings.model_dump_json()
+    with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
+        if workers > 1:
+            # Processes add up what they count by files in this folder.
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        uvicorn.run(
+            "costboost.serve.app:app_from_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            access_log=access_log,
+            limit_concurrency=max_connections,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            h11_max_incomplete_event_size=64 * 1024,
+            ws="none",
+            server_header=False,
+        )
 
 
-def _token(file: Path | None) -> str | None:
-    """The token of the file or of the environment; visible characters only."""
-    text = os.environ.get(TOKEN_VARIABLE) if file is None else file.read_text(encoding="utf-8")
+def is_loopback(host: str) -> bool:
+    """Return True if an address can be reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
+
+
+def host_names(host: str, allowed: list[str] | None) -> tuple[str, ...]:
+    """Return the names under which clients may call."""
+    names = tuple(allowed or ())
+    if is_loopback(host):
+        # Pages of other sites cannot reach the service under their own names.
+        return (*LOOPBACK_NAMES, *names)
+    return names or ("*",)
+
+
+def read_token(file: Path | None) -> str | None:
+    """Return the token of the file or of the environment; visible characters only."""
+    source = TOKEN_VARIABLE
+    text = os.environ.get(TOKEN_VARIABLE)
+    if file is not None:
+        source = "--token-file"
+        text = file.read_text(encoding="utf-8")
     if text is None:
         return None
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        source = TOKEN_VARIABLE if file is None else "--token-file"
         raise ValueError(
             f"{source} must hold a token of visible ASCII characters without spaces; it is empty "
             "or has others. `openssl rand -hex 32` makes one."

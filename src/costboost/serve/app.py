@@ -1,441 +1,242 @@
-"""The service as an application: routes, what every request passes, and what is counted."""
+"""The service as a FastAPI application."""
 
-from __future__ import annotations
-
-import asyncio
-import hmac
+import hashlib
+import json
 import logging
 import os
-import re
-import secrets
-import threading
-import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+import uuid
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-import numpy as np
-from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    generate_latest,
+from fastapi import FastAPI, Header, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi_offline import FastAPIOffline
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from costboost.columns import Column
+from costboost.serve import audit, metrics
+from costboost.serve.gate import Gate
+from costboost.serve.schemas import (
+    DecideRequest,
+    DecideResponse,
+    answer_rows,
+    cost_schema,
+    decide_request,
+    needed_columns,
+    read_capacity,
+    read_costs,
+    read_rows,
+    row_schema,
 )
-from pydantic import BaseModel, Field
-from pydantic_core import to_json
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
-
-from costboost.serve import Settings
-from costboost.serve.logs import AuditLog, stamp
-from costboost.serve.page import PAGE, POLICY
-from costboost.serve.requests import Query, RequestError
-from costboost.serve.scoring import Reply, Service
+from costboost.serve.scoring import decide_rows
 
 log = logging.getLogger("costboost.serve")
 
-# Bodies up to this size are decided without a thread: changing threads takes longer.
-_SMALL = 4096
-# Requests that may wait for a thread.
-_QUEUE = 64
-# Bodies up to this size are always read; larger ones while all together are not too many bytes, a
-# multiple of the largest one.
-_LIGHT, _BODIES = 64 * 1024, 4
-_JSON, _CSV = "application/json", "text/csv"
-_ID = re.compile(rb"[!-~]{1,64}")  # of a request, as a client may name it
-# Open to all. `/ready` tells the start of the model's SHA-256, and nothing else is told of it.
-_OPEN = frozenset({"/", "/health", "/ready"})
-_PATHS = frozenset({*_OPEN, "/decide", "/schema", "/metrics", "/openapi.json"})
-_HEADERS = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-]
+SETTINGS_VARIABLE = "COSTBOOST_SERVICE"
+# An explanation has a number per column and row.
+MAX_EXPLAINED_ROWS = 1000
+# Requests of so few rows are answered in the event loop.
+MAX_INLINE_ROWS = 10
+
+RequestId = Annotated[str | None, Header(pattern="^[!-~]{1,64}$")]
 
 
-_DECIDE = (
-    "Decide rows: JSON, or CSV with a header, which may have columns of costs: costs.fn and "
-    "costs.fp, or costs.TRUTH.DECISION for every pair. Columns that the model does not use come "
-    "back as given. For CSV, explain and capacity (as JSON) are in the query of the address."
-)
+class Settings(BaseModel):
+    """Settings of the service; uvicorn has those of addresses, processes and connections.
+
+    Attributes
+    ----------
+    model : Path or None
+        The model file, where uvicorn builds the service in processes of its own.
+    trusted : tuple of str
+        Types inside the model file that the user trusts, as in `costboost.load`.
+    model_version : str
+        The name of the model in answers and logs: the start of the SHA-256 of its file.
+    token : str or None
+        Bearer token that clients must send; None asks for none.
+    hosts : tuple of str
+        Names that a ``Host`` header may have; ``"*"`` allows all.
+    max_bytes, max_rows : int
+        Largest body and largest number of rows of a request.
+    audit_log : Path or None
+        File that gets a line of JSON per decision.
+    audit_rows : bool
+        Whether these lines have the cells of the row, too.
+    """
+
+    model_config = ConfigDict(frozen=True, protected_namespaces=())
+
+    model: Path | None = None
+    trusted: tuple[str, ...] = ()
+    model_version: str = "unknown"
+    token: str | None = Field(None, repr=False)
+    hosts: tuple[str, ...] = ("*",)
+    max_bytes: int = 16 * 1024 * 1024
+    max_rows: int = 100_000
+    audit_log: Path | None = None
+    audit_rows: bool = False
 
 
-class Failure(BaseModel):
-    """The body of every error."""
+def app_from_environment() -> FastAPI:
+    """Build the service by the settings in the environment; uvicorn calls this in each process."""
+    from costboost.files import load
 
-    error: dict[str, str | None] = Field(description="field, the place in the request; message.")
-
-
-class DecidedRow(BaseModel):
-    """The decision of a row."""
-
-    decision: Any
-    probabilities: dict[str, float] = {}
-    expected_costs: dict[str, float] = {}
-    runner_up: Any = Field(None, description="The cheapest other decision.")
-    saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
-    explanation: dict[str, Any] = Field({}, description="Base and parts add up to the saving.")
-    given: dict[str, Any] = Field({}, description="Columns that the model does not use.")
+    settings = Settings.model_validate_json(os.environ[SETTINGS_VARIABLE])
+    assert settings.model is not None
+    with settings.model.open("rb") as file:
+        model_version = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    model = load(settings.model, trusted=settings.trusted)
+    return create_app(model, settings.model_copy(update={"model_version": model_version}))
 
 
-class Decided(BaseModel):
-    """The answer to a request."""
+def create_app(model: Any, settings: Settings) -> FastAPI:
+    """Build the service around a loaded model; uvicorn runs it in as many processes as needed.
 
-    model: str = Field(description="Start of the SHA-256 of the model file.")
-    rows: list[DecidedRow]
-    expected_cost: float | None
-    limits: list[dict[str, Any]] = []
-    unseen_categories: dict[str, list[str]] = {}
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier of the library.
+    settings : Settings
+        The settings.
 
+    Returns
+    -------
+    FastAPI
+        The application.
+    """
+    columns = needed_columns(model)
+    service = Service(model, settings, columns)
+    row_model = row_schema(columns)
+    request_model = decide_request(row_model, cost_schema(model), settings.max_rows)
+    if settings.audit_log is not None:
+        audit.open_audit_log(settings.audit_log)
 
-def _pages(current: Application) -> FastAPI:
-    """All that is asked for but decisions."""
-    settings = current.settings
-    app = FastAPI(
+    # The page /docs loads nothing from other hosts.
+    app = FastAPIOffline(
         title="costboost",
         summary="Decisions of least expected cost.",
         version=version("costboost"),
-        docs_url=None,
         redoc_url=None,
     )
+    app.add_middleware(Gate, token=settings.token, max_bytes=settings.max_bytes)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.hosts)
 
-    # Other methods of /decide are refused here; the outermost layer answers POST itself.
-    app.add_api_route(
-        "/decide", current.decide, methods=["POST"], tags=["decisions"], operation_id="decide",
-        summary="Decide rows", description=_DECIDE, response_description="A decision per row.",
-        responses={200: {"model": Decided}, "4XX": {"model": Failure}, "5XX": {"model": Failure}},
-    )  # fmt: skip
+    @app.exception_handler(ValueError)
+    async def refuse(request: Request, error: ValueError) -> Response:
+        # What the library says of costs, limits and columns is meant for its users.
+        return as_error(422, str(error))
 
-    @app.get("/health", summary="Is the process alive?", tags=["operation"])
+    @app.exception_handler(RequestValidationError)
+    async def refuse_body(request: Request, error: RequestValidationError) -> Response:
+        return as_error(422, [describe_error(each, model) for each in error.errors()])
+
+    @app.exception_handler(OSError)
+    async def fail(request: Request, error: OSError) -> Response:
+        log.error("The audit log cannot be written: %s", error)
+        return as_error(503, "The audit log cannot be written.")
+
+    @app.post("/decide", response_model_exclude_unset=True)
+    async def decide(request: request_model, x_request_id: RequestId = None) -> DecideResponse:
+        """Decide rows at the least expected cost, within limits if there are any."""
+        request_id = x_request_id or uuid.uuid4().hex
+        if len(request.records) <= MAX_INLINE_ROWS:
+            # Changing threads takes longer than deciding a few rows.
+            return service.answer(request, request_id)
+        return await run_in_threadpool(service.answer, request, request_id)
+
+    @app.get("/schema")
+    async def schema() -> dict[str, Any]:
+        """Describe the columns of a row, the decisions and what they cost."""
+        about = {
+            "model": settings.model_version,
+            "class": type(model).__name__,
+            "classes": model.classes_.tolist(),
+            "decisions": model.decisions_.tolist(),
+            "costs": str(model.costs_),
+            "max_rows": settings.max_rows,
+            "max_bytes": settings.max_bytes,
+        }
+        return {**row_model.model_json_schema(), "x-costboost": about}
+
+    @app.get("/health")
     async def health() -> dict[str, str]:
-        """Always 200 while the process can answer."""
+        """Answer while the process is alive."""
         return {"status": "ok"}
 
-    @app.get("/ready", summary="May requests be sent?", tags=["operation"])
-    async def ready() -> Response:
-        """503 from SIGTERM on: send new requests elsewhere."""
-        if current.is_draining:
-            return _json({"status": "draining"}, 503)
-        return _json({"status": "ready", "model": current.service.fingerprint})
+    @app.get("/ready")
+    async def ready() -> dict[str, str]:
+        """Answer once the model is loaded."""
+        return {"status": "ready", "model": settings.model_version}
 
-    @app.get("/schema", summary="The columns of the model", tags=["decisions"])
-    async def schema() -> Response:
-        """A JSON Schema of one row; ``x-costboost`` has classes, decisions and costs."""
-        service = current.service
-        limits = {"max_rows": settings.max_rows, "max_bytes": settings.max_bytes}
-        found = {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": f"A row for {service.title}",
-            **service.requests.row_schema,
-            "x-costboost": {**service.about(), **limits},
-        }
-        return _json(found, media_type="application/schema+json")
+    @app.get("/metrics")
+    def count() -> Response:
+        """Return counters for Prometheus."""
+        return Response(metrics.as_text(), media_type=CONTENT_TYPE_LATEST)
 
-    @app.get("/metrics", summary="Counters for Prometheus", tags=["operation"])
-    async def count() -> Response:
-        """Requests, latency, decisions and expected cost, of all workers together."""
-        return Response(current.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
-
-    @app.get("/", include_in_schema=False)
-    async def page() -> HTMLResponse:
-        return HTMLResponse(PAGE, headers={"content-security-policy": POLICY})
-
-    @app.exception_handler(HTTPException)
-    async def refused(_: Request, error: HTTPException) -> Response:
-        headers = dict(error.headers or {})
-        return _refusal(RequestError(error.status_code, str(error.detail), **headers))
-
-    app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
     return app
 
 
-def _json(content: Any, status: int = 200, media_type: str = _JSON, **headers: str) -> Response:
-    return Response(to_json(content), status, headers, media_type)
+@dataclass(frozen=True)
+class Service:
+    """What answering needs, whatever the transport."""
+
+    model: Any
+    settings: Settings
+    columns: list[Column]
+
+    def answer(self, request: DecideRequest, request_id: str) -> DecideResponse:
+        """Decide the rows of a request, count the decisions and write them to the audit log."""
+        model = self.model
+        rows = read_rows(request.records, self.columns, model)
+        costs = read_costs(request.costs, len(request.records))
+        decided = decide_rows(model, rows, costs, read_capacity(request.capacity, model))
+        explanation = None
+        if request.explain:
+            check_explainable(model, len(request.records))
+            explanation = model.explain(rows, costs=costs, codes=decided.chosen)
+
+        decided_rows = answer_rows(decided, model.classes_, explanation)
+        metrics.count_decisions(decided)
+        version = self.settings.model_version
+        if self.settings.audit_log is not None:
+            cells = request.records if self.settings.audit_rows else None
+            audit.write_lines(decided_rows, cells, request=request_id, model=version)
+        return DecideResponse(
+            model=version,
+            request=request_id,
+            expected_cost=decided.total_cost,
+            limit_prices=decided.limit_prices,
+            rows=decided_rows,
+        )
 
 
-def _refusal(error: RequestError) -> Response:
-    content = {"error": {"field": error.field, "message": str(error)}}
-    return _json(content, error.status, **error.headers)
+def check_explainable(model: Any, n_rows: int) -> None:
+    """Raise a ValueError if decisions of so many rows cannot be explained."""
+    if not hasattr(model, "explain"):
+        raise ValueError(f"A {type(model).__name__} cannot explain decisions. Leave explain out.")
+    if n_rows > MAX_EXPLAINED_ROWS:
+        raise ValueError(
+            f"At most {MAX_EXPLAINED_ROWS} records can be explained at once, got {n_rows}. "
+            "Send several requests."
+        )
 
 
-# -- the OpenAPI document -----------------------------------------------------------------------
+def describe_error(error: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Return where a body is wrong and why, without repeating the body."""
+    place = error["loc"]
+    message = error["msg"]
+    is_column = place[1:2] == ("records",) and len(place) == 4
+    if error["type"] == "missing" and is_column and hasattr(model, "columns_"):
+        names = [str(name)[:100] for name in error["input"]]
+        message = str(model.columns_.lacks(place[-1], names, "The record"))
+    return {"loc": place, "msg": message, "type": error["type"]}
 
 
-def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, Any]:
-    """The OpenAPI document, with the body that the model takes that answers now."""
-    found = FastAPI.openapi(app)  # the same object every time
-    json_schema = service.requests.schema(settings.max_rows)
-    body = {_JSON: {"schema": json_schema}, _CSV: {"schema": {"type": "string"}}}
-    found["paths"]["/decide"]["post"]["requestBody"] = {"required": True, "content": body}
-    if settings.token is not None:
-        scheme = {"type": "http", "scheme": "bearer"}
-        found["components"]["securitySchemes"] = {"token": scheme}
-        found["security"] = [{"token": []}]
-    return found
-
-
-class Application:
-    """Meets every request in plain ASGI: host, token, counting; decides rows, FastAPI the rest."""
-
-    def __init__(self, settings: Settings, load: Callable[[], Service]) -> None:
-        self.settings, audit = settings, settings.audit
-        self.metrics = Metrics()
-        self._load_file = load
-        self.service = self._load()
-        self._audit = None if audit is None else AuditLog(audit, settings.audit_bytes)
-        self.is_draining = False
-        self._loading = threading.Lock()
-        self._threads = ThreadPoolExecutor(settings.threads, "decide")
-        self._free = threading.Semaphore(_QUEUE)
-        self._held = 0  # bytes of bodies
-        self._hosts = frozenset(name.lower().encode() for name in settings.hosts)
-        self._token = None if settings.token is None else b"bearer " + settings.token.encode()
-        self._pages = _pages(self)
-
-    def _load(self) -> Service:
-        service = self._load_file()
-        hidden = service.audited & service.requests.required.keys()
-        if self.settings.audit_rows and hidden:
-            raise ValueError(
-                f"The model has columns that are called as fields of the audit log: "
-                f"{', '.join(sorted(hidden))}. Leave --audit-rows out, or rename them."
-            )
-        self.metrics.loaded.set_to_current_time()
-        return service
-
-    # -- every request --------------------------------------------------------------------------
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request; no failure leaves a trace in the answer."""
-        begin = time.perf_counter()
-        path = scope["path"] if scope["path"] in _PATHS else "other"
-        headers, status = dict(scope["headers"]), 0
-        given = headers.get(b"x-request-id", b"")
-        name = given.decode() if _ID.fullmatch(given) else secrets.token_hex(8)
-        scope["request_id"] = name
-
-        async def counted(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                more = [*message.get("headers", ()), *_HEADERS, (b"x-request-id", name.encode())]
-                if self.is_draining:
-                    more.append((b"connection", b"close"))
-                message = {**message, "headers": more}
-            await send(message)
-
-        try:
-            try:
-                self._check(scope["path"], headers)
-                is_asked = path == "/decide" and scope["method"] == "POST"
-                asked = self.decide(Request(scope, receive)) if is_asked else None
-                answer: Any = self._pages if asked is None else await asked
-            except RequestError as error:
-                answer = _refusal(error)
-            await answer(scope, receive, counted)
-        except Exception:
-            log.exception("Request %s to %s failed.", name, path, extra={"request": name})
-            if not status:
-                failed = _refusal(RequestError(500, "The service failed; its log says why."))
-                await failed(scope, receive, counted)
-        finally:
-            seconds = time.perf_counter() - begin
-            self.metrics.requests.labels(path, str(status or 499)).inc()
-            self.metrics.seconds.labels(path).observe(seconds)
-            if self.settings.access_log:
-                line = {"time": stamp(time.time()), "request": name, "method": scope["method"]}
-                line |= {"path": path, "status": status or 499, "seconds": round(seconds, 6)}
-                print(to_json(line).decode(), flush=True)
-
-    def _check(self, path: str, headers: dict[bytes, bytes]) -> None:
-        """Refuse foreign host names and wrong tokens."""
-        if b"content-length" in headers and b"transfer-encoding" in headers:
-            # A proxy may read the one and this service the other, and disagree where it ends.
-            message = "A request has a Content-Length or a Transfer-Encoding, not both."
-            raise RequestError(400, message, "Content-Length", connection="close")
-        if self._hosts:
-            host = headers.get(b"host", b"").lower()
-            name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
-            if name not in self._hosts:
-                raise RequestError(
-                    421, "The service does not answer under this host name. Start it with "
-                    "--allow-host NAME to allow one.", "Host",
-                )  # fmt: skip
-        if self._token is not None and path not in _OPEN:
-            kind, _, value = headers.get(b"authorization", b"").partition(b" ")
-            if not hmac.compare_digest(kind.lower() + b" " + value.strip(), self._token):
-                message = "Send the bearer token: Authorization: Bearer TOKEN."
-                raise RequestError(401, message, "Authorization", **{"www-authenticate": "Bearer"})
-
-    # -- POST /decide ---------------------------------------------------------------------------
-
-    def reload(self) -> None:
-        """Load the model file again; requests that have begun keep the old model."""
-        try:
-            with self._loading:
-                self.service = service = self._load()
-        except Exception as error:
-            self.metrics.reloads.labels("failed").inc()
-            log.error("The model was not reloaded, the old one stays: %s", error)
-        else:
-            self.metrics.reloads.labels("done").inc()
-            log.info("Process %d answers with model %s.", os.getpid(), service.fingerprint)
-
-    async def decide(self, request: Request) -> Response:
-        """Answer a request."""
-        parts: list[bytes] = []
-        seconds, body = self.settings.seconds, None
-        end = time.monotonic() + seconds
-        try:
-            async with asyncio.timeout(seconds):
-                kind = _content_type(dict(request.scope["headers"]))
-                body = await self._body(request, parts)
-                return await self._answer(request, kind, body, end)
-        except TimeoutError:
-            if body is None:
-                raise RequestError(408, f"The body did not arrive within {seconds:g} s.") from None
-            message = f"The answer took longer than {seconds:g} s. Send fewer rows."
-            raise RequestError(503, message) from None
-        except ClientDisconnect:
-            raise RequestError(400, "The client has gone.") from None
-        finally:
-            self._held -= sum(map(len, parts))
-
-    async def _body(self, request: Request, parts: list[bytes]) -> bytes:
-        """The body, read no further than allowed."""
-        limit, size = self.settings.max_bytes, 0
-        async for part in request.stream():
-            size += len(part)
-            if size > limit:
-                message = f"A body may have at most {limit} bytes. Send several requests."
-                raise RequestError(413, message)
-            parts.append(part)
-            self._held += len(part)
-            if size > _LIGHT and self._held > _BODIES * limit:
-                raise RequestError(503, "The service is busy. Try again in a moment.")
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    async def _answer(self, request: Request, kind: str, body: bytes, end: float) -> Response:
-        service = self.service  # one model for the whole request
-
-        def read() -> Query:
-            if kind == _JSON:
-                return service.requests.from_json(body, self.settings.max_rows)
-            if not hasattr(service.model, "columns_"):
-                message = "This model does not know how its columns are written: send no CSV."
-                raise RequestError(415, message, "Content-Type")
-            options = dict(request.query_params)
-            return service.requests.from_csv(body, options, self.settings.max_rows)
-
-        is_small = len(body) <= _SMALL
-        query = read() if is_small else await self._in_thread(read)
-        finish = partial(self._finish, service, query, request.scope["request_id"], end)
-        is_quick = is_small and not query.explain and query.capacity is None
-        return finish() if is_quick else await self._in_thread(finish)
-
-    def _finish(self, service: Service, query: Query, name: str, end: float) -> Response:
-        """Decide, count and write; in whatever thread this is."""
-        try:
-            passed = service.passed_on(query)
-            answer = service.answer(query, end)
-        except (ValueError, TypeError) as error:  # rules of the model, of costs and of limits
-            field = "capacity" if "'capacity'" in str(error) else None
-            raise RequestError(422, str(error)[:1000], field) from None
-        if self._audit is not None:
-            try:
-                rows = self.settings.audit_rows
-                self._audit.write(service.audit_lines(answer, query, name, rows))
-            except OSError as error:  # no decision without its line
-                log.error("The audit log cannot be written: %s", error)
-                raise RequestError(503, "The audit log cannot be written.") from None
-        self.metrics.answer(answer, service)
-        return Response(service.as_json(answer, query, passed), media_type=_JSON)
-
-    async def _in_thread(self, work: Callable[[], Any]) -> Any:
-        if not self._free.acquire(blocking=False):
-            raise RequestError(503, "The service is busy. Try again in a moment.")
-        job = self._threads.submit(work)
-        # Taken until the thread is free, also if nobody waits for the answer any more.
-        job.add_done_callback(lambda _: self._free.release())
-        return await asyncio.wrap_future(job)
-
-
-def _content_type(headers: dict[bytes, bytes]) -> str:
-    """The type of the body, one of those that are known."""
-    given = headers.get(b"content-type", b"").decode("latin-1")
-    kind = given.partition(";")[0].strip().lower()
-    if kind not in (_JSON, _CSV):
-        raise RequestError(415, f"The body must be {_JSON} or {_CSV}.", "Content-Type")
-    if headers.get(b"content-encoding", b"identity") != b"identity":
-        raise RequestError(415, "The body must not be compressed.", "Content-Encoding")
-    return kind
-
-
-# -- metrics ------------------------------------------------------------------------------------
-
-_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
-
-
-class Metrics:
-    """What one process counts, for Prometheus."""
-
-    # Several processes count into files of one folder (PROMETHEUS_MULTIPROC_DIR), and each of them
-    # can add up all of them.
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-
-        def made(kind: Any, name: str, text: str, *labels: str, **more: Any) -> Any:
-            return kind(f"costboost_{name}", text, labels, registry=self.registry, **more)
-
-        self.requests = made(Counter, "requests", "Requests answered.", "path", "status")
-        text = "Time from the head of a request to the end of its answer."
-        self.seconds = made(Histogram, "request_seconds", text, "path", buckets=_SECONDS)
-        self.rows = made(Counter, "rows", "Rows decided.")
-        self.decisions = made(Counter, "decisions", "Rows that got a decision.", "decision")
-        # Profits are negative costs, so these sums may fall.
-        text, summed = "Expected cost of the decisions, added up.", {"multiprocess_mode": "sum"}
-        self.cost = made(Gauge, "expected_cost_sum", text, "decision", **summed)
-        text = "Expected saving against the runner-up, added up."
-        self.saving = made(Gauge, "saving_sum", text, **summed)
-        text = "Rows with costs a million times those of the model; no sum has them."
-        self.unusual = made(Counter, "unusual_rows", text)
-        self.reloads = made(Counter, "reloads", "Reloads of the model file.", "result")
-        text = "When the model was loaded, by the worker that did so last."
-        latest = {"multiprocess_mode": "max"}
-        self.loaded = made(Gauge, "model_loaded_timestamp_seconds", text, **latest)
-
-    def answer(self, answer: Reply, service: Service) -> None:
-        """Count the decisions of one request."""
-        self.rows.inc(len(answer.codes))
-        labels = [str(label) for label in service.decisions.tolist()]
-        counts = np.bincount(answer.codes, minlength=len(labels))
-        for code in np.flatnonzero(counts):
-            self.decisions.labels(labels[code]).inc(float(counts[code]))
-        if answer.expected is None:
-            return
-        # One absurd cost would drown all others in the sums, for ever.
-        usual = np.abs(answer.expected).max(axis=1) <= service.largest_usual_cost
-        self.unusual.inc(float(len(usual) - usual.sum()))
-        sums = np.bincount(answer.codes[usual], answer.taken[usual], minlength=len(labels))
-        for code in np.flatnonzero(counts):
-            self.cost.labels(labels[code]).inc(float(sums[code]))
-        self.saving.inc(float(answer.saving[usual].sum()))
-
-    def text(self) -> bytes:
-        """All metrics, of all processes."""
-        folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
-        if folder is None:
-            return bytes(generate_latest(self.registry))
-        from prometheus_client.multiprocess import MultiProcessCollector
-
-        together = CollectorRegistry()
-        MultiProcessCollector(together, path=folder)  # type: ignore[no-untyped-call]
-        return bytes(generate_latest(together))
+def as_error(status: int, detail: Any) -> Response:
+    """Return an answer that says what is wrong, in ASCII: bodies may hold half characters."""
+    return Response(json.dumps({"detail": detail}), status, media_type="application/json")
