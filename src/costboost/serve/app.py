@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Header, Request, Response
+from fastapi import Body, FastAPI, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi_offline import FastAPIOffline
@@ -27,6 +27,7 @@ from costboost.serve.schemas import (
     answer_rows,
     cost_schema,
     decide_request,
+    example_row,
     needed_columns,
     read_capacity,
     read_costs,
@@ -43,7 +44,10 @@ MAX_EXPLAINED_ROWS = 1000
 # Requests of so few rows are answered in the event loop.
 MAX_INLINE_ROWS = 10
 
-RequestId = Annotated[str | None, Header(pattern="^[!-~]{1,64}$")]
+RequestId = Annotated[
+    str | None,
+    Header(pattern="^[!-~]{1,64}$", description="A name of the request, for the audit log."),
+]
 
 
 class Settings(BaseModel):
@@ -141,7 +145,10 @@ def create_app(model: Any, settings: Settings) -> FastAPI:
         return as_error(503, "The audit log cannot be written.")
 
     @app.post("/decide", response_model_exclude_unset=True)
-    async def decide(request: request_model, x_request_id: RequestId = None) -> DecideResponse:
+    async def decide(
+        request: Annotated[request_model, Body(examples=[{"records": [example_row(columns)]}])],
+        x_request_id: RequestId = None,
+    ) -> DecideResponse:
         """Decide rows at the least expected cost, within limits if there are any."""
         request_id = x_request_id or uuid.uuid4().hex
         if len(request.records) <= MAX_INLINE_ROWS:
@@ -174,7 +181,7 @@ def create_app(model: Any, settings: Settings) -> FastAPI:
         return {"status": "ready", "model": settings.model_version}
 
     @app.get("/metrics")
-    def count() -> Response:
+    def read_metrics() -> Response:
         """Return counters for Prometheus."""
         return Response(metrics.as_text(), media_type=CONTENT_TYPE_LATEST)
 

@@ -20,7 +20,6 @@ EXAMPLE_DATE = datetime(2026, 12, 31)
 
 # With a limit on their length pydantic reads texts as Unicode, and refuses half characters.
 Text = Annotated[str, Field(max_length=10_000)]
-Price = Annotated[FiniteFloat, Field(ge=-1e12, le=1e12)]
 Limit = StrictInt | StrictFloat | list[StrictInt | StrictFloat | None]
 
 # Rows are raw rows: texts are read as in training, so "12,50" may be a number.
@@ -63,10 +62,10 @@ class DecideResponse(BaseModel):
 class ShortCosts(BaseModel):
     """Costs of a row with two classes."""
 
-    fn: Price = Field(description="Of a miss.")
-    fp: Price = Field(description="Of a false alarm.")
-    tp: Price = Field(0.0, description="Of a right alarm.")
-    tn: Price = Field(0.0, description="Of a right all-clear.")
+    fn: FiniteFloat = Field(description="Of a miss.")
+    fp: FiniteFloat = Field(description="Of a false alarm.")
+    tp: FiniteFloat = Field(0.0, description="Of a right alarm.")
+    tn: FiniteFloat = Field(0.0, description="Of a right all-clear.")
 
 
 class DecideRequest(BaseModel):
@@ -115,7 +114,7 @@ def cost_schema(model: Any) -> type[BaseModel]:
     knows_positive = positive_of(model.cost_matrix) is not None or set(classes) <= {-1, 0, 1}
     if len(classes) == 2 and decisions == classes and knows_positive:
         return ShortCosts
-    prices = {str(label): (Price, Field(alias=str(label))) for label in decisions}
+    prices = {str(label): (FiniteFloat, Field(alias=str(label))) for label in decisions}
     by_decision = numbered_model("CostsOfDecisions", prices)
     members = {str(label): (by_decision, Field(alias=str(label))) for label in classes}
     return numbered_model("Costs", members)
@@ -141,6 +140,11 @@ def describe(column: Column) -> str:
     if column.kind in ("number", "boolean"):
         return f"A {column.kind}; null if it is missing."
     return "A value as the estimator takes it."
+
+
+def example_row(columns: Iterable[Column]) -> dict[str, Any]:
+    """Return a row that can be decided."""
+    return {str(column.name): example_cell(column) for column in columns}
 
 
 def example_cell(column: Column) -> Any:
