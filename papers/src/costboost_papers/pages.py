@@ -433,7 +433,7 @@ def _index_page(index: Sequence[_Judged]) -> str:
     blocks = [
         _GENERATED,
         "# The papers' experiments, run again",
-        '`pip install ".[all]" ./papers`, then `costboost-papers list` shows what can be run, '
+        "`pip install . ./papers`, then `costboost-papers list` shows what can be run, "
         "`costboost-papers run PAPER ITEM` runs it, and `costboost-papers run --all` runs "
         "everything. A run that was stopped continues where it was. In a checkout it starts from "
         "the rows in `docs/papers/rows` and does what is missing; `--fresh` does all of it again. "
