@@ -11,7 +11,7 @@ import numpy as np
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
-from costboost.decisions import allocate, cheapest, expected_cost
+from costboost.decisions import allocate, cheapest, expected_cost, read_limits
 
 ACTIONS = ["accept", "review", "block"]
 ACCEPT, REVIEW, BLOCK = range(3)
@@ -45,19 +45,20 @@ def main(reviews: int = 200) -> None:
     costs = costs_of(new.amount)
     expected = expected_cost(proba, costs)
 
-    limited = allocate(expected, ACTIONS, capacity={"review": reviews}, per=day)
+    limits = read_limits({"review": reviews}, decisions=ACTIONS)
+    limited, prices = allocate(expected, limits, groups=day)
     policies = {
         "no model: accept everything": np.full(len(new.y), ACCEPT),
         "threshold 0.5: block": np.where(proba[:, 1] > 0.5, BLOCK, ACCEPT),
         "costs, as many reviews as needed": cheapest(expected),
-        f"costs, {reviews} reviews a day": limited.codes,
+        f"costs, {reviews} reviews a day": limited,
     }
     for name, codes in policies.items():
         cost = costs[np.arange(len(codes)), new.y, codes].sum()
         share = (codes == REVIEW).sum() / DAYS
         print(f"{name:<33} costs {cost:>8.0f}  with {share:4.0f} reviews a day")
-    prices = [limited.price[d]["review"] for d in range(DAYS)]
-    print(f"one more review on a day saves {np.mean(prices):.2f}, expected")
+    savings = [prices[d]["review"] for d in range(DAYS)]
+    print(f"one more review on a day saves {np.mean(savings):.2f}, expected")
 
     price = 0.1
     equal = np.array([[0.0, 1.0, price], [1.0, 0.0, price]])

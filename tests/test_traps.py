@@ -390,14 +390,19 @@ C = np.array([[0.0, 4.0, 20.0], [100.0, 4.0, 0.0]])
 E = P @ C
 Y = np.arange(9) % 2
 OTHER = pd.DataFrame({"amount": np.arange(9.0)}, index=range(50, 59))
-RATE = decisions.Rate(1, given=1, at_least=0.5)
+
+
+def rate(proba):
+    limit = decisions.Rate(1, given=1, at_least=0.5)
+    return decisions.read_limits(constraints=limit, decisions=[0, 1, 2], proba=proba)
+
+
 PRICED = {"cost_matrix": {"fn": "amount", "fp": 1}, "X": OTHER}
 MISMATCHED = {
     "'matrix' .* expected_cost": lambda: decisions.expected_cost(P.T, C),
     r"\(2, d\).*got \(3, 2\)": lambda: decisions.expected_cost(P, C.T),
-    r"'proba' .* shape \(9, k\)": lambda: decisions.allocate(E, constraints=RATE, proba=P[1:]),
-    "'proba' .* finite": lambda: decisions.allocate(E, constraints=RATE, proba=P * np.nan),
-    r"'codes' .*0 to 2, got \[-1\]": lambda: decisions.explain(E, C, codes=np.full(9, -1)),
+    r"'constraints' .*\(9,\); got shape \(8,\)": lambda: decisions.allocate(E, rate(P[1:])),
+    "'proba' .* finite": lambda: rate(P * np.nan),
     r"'codes' .*got \['a'\]": lambda: snapshot(P, C, codes=np.full(9, "a")),
     r"'prices' .*\(9, 3\).*\(8, 3\)": lambda: decisions.capacity_curve(E, 1, prices=E[1:]),
     r"'limit' .*\(0, 1\)": lambda: decisions.rows_needed(5, 0.1),

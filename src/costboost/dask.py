@@ -44,7 +44,7 @@ from costboost.columns.columns import Columns, Seen, look
 from costboost.costs import avoidable_share
 from costboost.costs.forms import varies
 from costboost.costs.labels import codes_of
-from costboost.decisions import Allocation, Explanation, allocate
+from costboost.decisions import Decisions, Explanation, read_limits
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.models import Model, Target, TreeModel, to_scores
 from costboost.gbm.parameters import RULES, canonical
@@ -292,7 +292,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         per: Any = None,
         constraints: Any = None,
         prices: ArrayLike | None = None,
-    ) -> Allocation:
+    ) -> Decisions:
         """Decide all rows within limits, at the least expected cost.
 
         Workers find the expected costs. These come to the client, which shares out what is limited:
@@ -311,8 +311,9 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
         Returns
         -------
-        Allocation
-            As of `CostBoostClassifier.decide`, in memory, in the order of the rows.
+        Decisions
+            As of `CostBoostClassifier.decide`, in memory, in the order of the rows, without the
+            costs of single rows.
         """
         table, parts = self._asked(_weighed, X, costs=costs)
         self._local._check_probabilities("decide")
@@ -322,16 +323,17 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         expected, proba = (np.concatenate([part[i] for part in found]) for i in (0, 1))
         if isinstance(per, str) and isinstance(table, dd.DataFrame) and per in table.columns:
             per = table[per]
-        if prices is not None:
-            expected = expected + np.asarray(prices, dtype=np.float64)
-        return allocate(
+        decisions = found[0][2]
+        limits = read_limits(
+            capacity, constraints, prices, decisions, proba=proba, classes=self.classes_
+        )
+        return Decisions.from_expected_cost(
             expected,
-            found[0][2],
-            capacity=capacity,
-            constraints=constraints,
-            per=np.asarray(per.compute()) if hasattr(per, "compute") else per,
-            proba=proba,
+            limits,
+            decisions=decisions,
             classes=self.classes_,
+            proba=proba,
+            groups=np.asarray(per.compute()) if hasattr(per, "compute") else per,
         )
 
     def _asked(self, function: Any, X: Any, *more: Any, **others: Any) -> tuple[Any, list[Any]]:
@@ -427,9 +429,13 @@ def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> A
         found = getattr(model, method)(X, **({} if costs is None else {"costs": costs}))
     elif method == "explain":
         names = [str(column.name) for column in model.columns_]
-        none, codes = np.empty(0), np.empty(0, dtype=np.intp)
-        parts = np.empty((0, len(names)))
-        found = Explanation(model.decisions_, codes, codes, none, none, parts, names)
+        nothing = Decisions(
+            np.empty(0, np.intp),
+            decisions=labels,
+            classes=model.classes_,
+            expected_cost=np.empty((0, len(labels))),
+        )
+        found = Explanation(nothing, np.empty(0), np.empty((0, len(names))), names)
     else:
         found = labels[:0] if method == "predict" else np.empty((0, len(labels)))
     if method == "explain":

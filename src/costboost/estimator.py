@@ -27,7 +27,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import check_classes, checked_labels, invalid
+from costboost._utils import check_classes, checked_labels
 from costboost.columns.columns import Columns, Seen, TypedRows, look
 from costboost.columns.raw import RawTable, are_numbers, as_csr, check_table, has_columns, is_sparse
 from costboost.costs import Costs, CostSummary
@@ -45,15 +45,16 @@ from costboost.costs.forms import (
 from costboost.costs.labels import codes_of
 from costboost.costs.table import expected_costs, same_labels
 from costboost.decisions import (
-    Allocation,
     Budget,
+    Decisions,
     Rate,
     Sensitivity,
-    allocate,
     break_even,
     cheapest,
+    read_limits,
     sensitivity,
 )
+from costboost.decisions.arrays import column_of
 from costboost.errors import CollapseWarning, ColumnWarning
 from costboost.metrics import avoidable_cost_score
 
@@ -479,7 +480,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         per: Any = None,
         constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
         prices: ArrayLike | None = None,
-    ) -> Allocation:
+    ) -> Decisions:
         """Decide a whole batch within limits, at the least expected cost.
 
         Parameters
@@ -501,9 +502,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
         Returns
         -------
-        Allocation
-            ``labels``, ``expected_cost`` and the ``price`` of each limit: what one unit more would
-            save.
+        Decisions
+            Labels, expected costs and savings, and the price of each limit: what one unit more
+            would save.
 
         Examples
         --------
@@ -515,35 +516,25 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         ...     [[0, 4, 30], [200, 4, 0]], index=[0, 1], columns=["accept", "review", "block"]
         ... )
         >>> model = MinCostClassifier(cost_matrix=prices, n_jobs=1).fit(data.X, data.y)
-        >>> found = model.decide(data.X, capacity={"review": 20})
-        >>> bool((found.labels == "review").sum() <= 20)
+        >>> decided = model.decide(data.X, capacity={"review": 20})
+        >>> bool((decided.labels == "review").sum() <= 20)
         True
-        >>> found.price["review"] >= 0
+        >>> decided.limit_prices["review"] >= 0
         True
         """
-        answer, proba, expected = self._weighed_answer(X, costs, "decide")
-        if prices is not None:
-            price, names = np.asarray(prices, dtype=np.float64), answer.costs.decisions
-            if price.shape != names.shape or np.isnan(price).any():
-                raise invalid(
-                    "prices",
-                    f"{type(self).__name__}.decide",
-                    f"must be one number for each of the decisions {names.tolist()!r:.200}, got "
-                    f"{price.tolist()!r:.100}. Take them from costboost.decisions.capacity_prices.",
-                )
-            if (closed := price == np.inf).any():  # the price of a limit of 0
-                none = dict.fromkeys(names[closed].tolist(), 0)
-                capacity = {**(capacity or {}), **none}
-            expected = expected + np.where(closed, 0.0, price)
-        return allocate(
-            expected,
-            answer.costs.decisions,
-            capacity=capacity,
-            constraints=constraints,
-            per=per,
-            proba=proba,
+        answer, proba, expected_cost = self._weighed_answer(X, costs, "decide")
+        decisions = answer.costs.decisions
+        limits = read_limits(
+            capacity, constraints, prices, decisions, proba=proba, classes=self.classes_
+        )
+        return Decisions.from_expected_cost(
+            expected_cost,
+            limits,
+            decisions=decisions,
             classes=self.classes_,
-            X=X,
+            proba=proba,
+            costs=answer.costs,
+            groups=column_of(per, X, "per", "decide"),
         )
 
     def break_even(self, X: Any, entry: Any, *, costs: Any = None) -> Floats:

@@ -29,7 +29,8 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import checked_share
 from costboost.costs import Costs
 from costboost.costs.labels import checked_codes, positions
-from costboost.decisions.arrays import cheapest, checked, expected_cost
+from costboost.decisions import cheapest, expected_cost
+from costboost.decisions.arrays import checked
 from costboost.estimator import CostSensitiveClassifier
 
 __all__ = ["Monitor", "MonitorReport", "Snapshot", "snapshot", "snapshot_of"]

@@ -72,7 +72,8 @@ def test_limits_are_those_of_decide(world, tmp_path):
     limited = model.decide(pd.read_csv(world.train), capacity={"yes": 2}, per=day)
     assert found["decision"].tolist() == limited.labels.tolist()
     assert found.groupby(day)["decision"].apply(lambda one: (one == "yes").sum()).max() <= 2
-    assert prices == {str(k): {str(d): p for d, p in v.items()} for k, v in limited.price.items()}
+    by_day = limited.limit_prices.items()
+    assert prices == {str(k): {str(d): p for d, p in v.items()} for k, v in by_day}
     limit = ("--capacity", "yes=0.01", "--per", "country", "--force")
     run("predict", world.model, world.train, "-o", out, *limit)
     found = pd.read_csv(out).groupby("country", dropna=False)["decision"]

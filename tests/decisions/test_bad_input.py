@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from costboost.decisions import Budget, Rate, allocate, explain, sensitivity
+from costboost.costs import Costs
+from costboost.decisions import (
+    Budget,
+    Decisions,
+    Rate,
+    allocate,
+    explain,
+    read_limits,
+    sensitivity,
+)
 
 P = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
 MATRIX = np.array([[0.0, 4.0, 9.0], [9.0, 4.0, 0.0]])
+ACTIONS = ["accept", "review", "block"]
+
+
+def decide(expected=P @ MATRIX, per=None, **limits):
+    """Decide rows within limits."""
+    return allocate(expected, read_limits(**{"decisions": ACTIONS, **limits}), groups=per)
+
+
+ROW = Decisions.from_proba(P[:1], Costs([0, 1], MATRIX, ACTIONS))
 # Arguments that are right.
 GIVEN = {
-    allocate: {"expected": P @ MATRIX, "decisions": ["accept", "review", "block"]},
-    explain: {"contributions": [[1.0, 2.0, 3.0]], "matrix": MATRIX},
+    decide: {},
+    explain: {"contributions": [[1.0, 2.0, 3.0]], "decisions": ROW},
     sensitivity: {"proba": P, "matrix": MATRIX},
 }
 DAYS = ["mon", "mon", "tue", "tue"]
@@ -21,7 +38,7 @@ CLASSES = {"proba": P, "classes": ["ok", "fraud"]}
 GAPS = np.array(["mon", None, "tue", "tue"], dtype=object)
 ONE = {"capacity": {"review": 1}}
 BAD = {
-    allocate: [
+    decide: [
         ({"capacity": {"reveiw": 1}}, "only the decisions.*got .'reveiw'.; did you mean 'review'"),
         ({"capacity": {"review": (3, 1)}}, r"is infeasible: 4 rows .*'review': \(3, 1\)"),
         ({"capacity": {"review": (3, None)}, "per": DAYS}, "2 rows of the group 'mon' cannot"),
@@ -31,8 +48,7 @@ BAD = {
         ({"capacity": {"review": {"mon": 1}}}, "limits per group, .* Pass per="),
         ({"capacity": 200}, "must be a mapping"),
         ({**ONE, "per": GAPS}, "must name a group for every row; .*first row 1"),
-        ({**ONE, "per": "dya", "X": pd.DataFrame({"day": DAYS})}, "names 'dya', .* mean 'day'"),
-        ({"decisions": ["accept", "review"]}, "must hold 3 distinct labels"),
+        ({"decisions": ["accept", "accept"]}, "must hold 2 distinct labels"),
         ({"constraints": Rate("block", given=1, at_least=0.5)}, "'proba' .* have a Rate"),
         ({"constraints": Rate("block", "frod", at_least=0.5), **CLASSES}, "did you mean 'fraud'"),
         ({"constraints": Rate("block", "ok", at_least=95), **CLASSES}, "from 0 to 1, .* got 95"),
@@ -46,10 +62,10 @@ BAD = {
     ],
     explain: [
         ({"contributions": [1.0, 2.0]}, "must have shape"),
-        ({"feature_names": ["a"]}, "must hold 2 names"),
-        ({"X": [[1.0]]}, r"'X' parameter of explain must have shape \(1, 2\)"),
-        ({"proba": [[0.2, 0.3, 0.5]]}, "must have shape"),
-        ({"codes": [0, 1]}, "one element per row"),
+        ({"names": ["a"]}, "must hold 2 names"),
+        ({"values": [[1.0]]}, r"'values' parameter of explain must have shape \(1, 2\)"),
+        ({"contributions": np.ones((2, 3))}, r"probabilities of shape \(2, 2\).*got \(1, 2\)"),
+        ({"decisions": Decisions(ROW.chosen, ROW.decisions, ROW.classes)}, "probabilities.*None"),
     ],
     sensitivity: [
         ({"factors": [0.0]}, "must hold positive numbers"),

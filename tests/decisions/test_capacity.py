@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.naive_bayes import GaussianNB
 
 from costboost import CostBoostClassifier, MinCostClassifier
 from costboost.costs import Costs
 from costboost.datasets import make_fraud
-from costboost.decisions import Budget, Rate, allocate, capacity_curve, capacity_prices, program
-from costboost.decisions.arrays import cheapest, expected_cost
-from costboost.decisions.sensitivity import sensitivity
+from costboost.decisions import (
+    Budget,
+    Decisions,
+    Rate,
+    allocate,
+    capacity_curve,
+    capacity_prices,
+    cheapest,
+    expected_cost,
+    read_limits,
+    sensitivity,
+)
 
 ACTIONS = ["accept", "review", "block"]
 MATRIX = [[0.0, 4.0, 15.0], [60.0, 6.0, 0.0]]
+
+
+def allocated(E, labels=None, *, per=None, **limits):
+    """The decisions of rows within limits, and the prices of these."""
+    labels = np.arange(E.shape[1]) if labels is None else labels
+    return allocate(E, read_limits(decisions=labels, **limits), groups=per)
+
+
+def total(E, chosen):
+    return E[np.arange(len(E)), chosen].sum()
 
 
 def least_cost(E, lower, upper, *checks):
@@ -36,15 +57,15 @@ def payments(n):
     return p, expected_cost(p, MATRIX)
 
 
-@pytest.fixture(params=[False, True], ids=["exchanges", "a program of few rows"])
-def by_program(request, monkeypatch):
-    """Also by prices and a program of few rows, which normally needs thousands of rows."""
+@pytest.fixture(params=[False, True], ids=["exchanges", "prices first"])
+def by_prices(request, monkeypatch):
+    """Also by prices, then exchanges: normally for hundreds of rows."""
     if request.param:
-        monkeypatch.setattr(program, "_ROWS", 2)
-        monkeypatch.setattr("costboost.decisions.solve._SMALL", 0)
+        module = importlib.import_module("costboost.decisions.allocate")
+        monkeypatch.setattr(module, "SMALL_GROUP_ROWS", 0)
 
 
-@pytest.mark.usefixtures("by_program")
+@pytest.mark.usefixtures("by_prices")
 @pytest.mark.parametrize("kind", ["ties", "distinct"])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_optimum_and_its_prices_are_those_of_brute_force(seed, kind):
@@ -55,15 +76,15 @@ def test_the_optimum_and_its_prices_are_those_of_brute_force(seed, kind):
     while not ((lower <= upper).all() and lower.sum() <= n <= upper.sum()):
         lower = rng.integers(0, n + 1, d) * (rng.random(d) < 0.4)
         upper = np.where(rng.random(d) < 0.6, rng.integers(0, n + 1, d), n)
-    found = allocate(E, capacity=dict(enumerate(np.stack([lower, upper], axis=1).tolist())))
-    counts, least = np.bincount(found.codes, minlength=d), least_cost(E, lower, upper)
+    capacity = dict(enumerate(np.stack([lower, upper], axis=1).tolist()))
+    chosen, prices = allocated(E, capacity=capacity)
+    counts, least = np.bincount(chosen, minlength=d), least_cost(E, lower, upper)
     assert ((counts >= lower) & (counts <= upper)).all()
-    assert found.expected_cost == pytest.approx(least, abs=1e-9)
-    assert found.expected_cost == pytest.approx(E[np.arange(n), found.codes].sum(), abs=1e-12)
+    assert total(E, chosen) == pytest.approx(least, abs=1e-9)
     for j, step in enumerate(np.eye(d, dtype=int)):
         more = least - least_cost(E, lower, upper + step) if upper[j] < n else 0.0
         fewer = least - least_cost(E, np.maximum(lower - step, 0), upper)
-        assert found.price[j] == pytest.approx(more if more > 1e-12 else -fewer, abs=1e-9)
+        assert prices[j] == pytest.approx(more if more > 1e-12 else -fewer, abs=1e-9)
 
 
 DAILY = {name: (1, 1 + name % 2) for name in range(10_000)}  # a limit of each group
@@ -75,19 +96,14 @@ def test_many_groups_are_one_pass(limit):
     rng = np.random.default_rng(0)
     E, group = rng.uniform(0, 9, (30_000, 3)), rng.integers(0, 10_000, 30_000)
     start = time.process_time()
-    found = allocate(E, capacity=limit, per=group)
+    chosen, prices = allocated(E, capacity=limit, per=group)
     assert time.process_time() - start < 2.0
-    frame = found.to_frame().set_index(["group", "decision"])
-    assert list(found.price) == np.unique(group).tolist() == frame.index.unique("group").tolist()
-    assert frame["rows"].sum() == 30_000
-    for costs in (frame["expected_cost"], found.cost_by_decision.values()):
-        assert sum(costs) == pytest.approx(found.expected_cost)
-    for name in list(found.price)[:60]:
+    assert list(prices) == np.unique(group).tolist()
+    for name in list(prices)[:60]:
         own = {j: one[name] if isinstance(one, dict) else one for j, one in limit.items()}
-        alone = allocate(E[group == name], capacity=own)
-        assert (found.codes[group == name] == alone.codes).all()
-        assert found.price[name] == pytest.approx(alone.price, abs=1e-12)
-        assert frame.loc[name]["rows"].to_dict() == alone.counts
+        alone, alone_prices = allocated(E[group == name], capacity=own)
+        assert (chosen[group == name] == alone).all()
+        assert prices[name] == pytest.approx(alone_prices, abs=1e-12)
 
 
 EVERY = {0: (90, 90), 1: (60, 60), 2: (150, 150)}
@@ -101,8 +117,8 @@ def test_prices_make_the_optimum_the_cheapest_decision(seed, capacity):
     E, days = np.random.default_rng(seed).normal(size=(300, 3)), np.arange(300) % 10
     is_daily = capacity == {1: 2}  # on average
     prices = capacity_prices(E, capacity=capacity, per=days if is_daily else None)
-    found = allocate(E, capacity={1: 20} if is_daily else capacity)
-    assert ((E + prices).argmin(axis=1) == found.codes).all()
+    chosen, _ = allocated(E, capacity={1: 20} if is_daily else capacity)
+    assert ((E + prices).argmin(axis=1) == chosen).all()
     assert all(prices[j] == 0 for j in range(3) if j not in capacity)
     assert capacity_prices(E, capacity={1: 0})[1] == np.inf
 
@@ -110,17 +126,17 @@ def test_prices_make_the_optimum_the_cheapest_decision(seed, capacity):
 def test_unit_and_level_of_the_costs_do_not_matter():
     rng = np.random.default_rng(0)
     E, capacity = rng.normal(size=(300, 3)), {1: (10, 30), 2: 0.1}
-    codes = allocate(E, capacity=capacity).codes
+    chosen, _ = allocated(E, capacity=capacity)
     for other in (1e-9 * E, 1e9 * E, E + 1e6 * rng.normal(size=(300, 1))):
-        assert (allocate(other, capacity=capacity).codes == codes).all()
+        assert (allocated(other, capacity=capacity)[0] == chosen).all()
 
 
 def test_shares_are_rounded_to_the_feasible_side():
     E = np.tile([1.0, 0.0], (1000, 1))  # equal rows never overshoot
-    assert allocate(E[:100], capacity={1: 0.29}).counts[1] == 29  # 0.29 * 100 is below 29
-    assert allocate(E[:100], capacity={1: 0.295}).counts[1] == 29
-    assert allocate(-E[:100], capacity={1: (0.295, 1.0)}).counts[1] == 30
-    assert allocate(E, capacity={1: 0.01, 0: (0.003, 1.0)}).counts[1] == 10
+    assert allocated(E[:100], capacity={1: 0.29})[0].sum() == 29  # 0.29 * 100 is below 29
+    assert allocated(E[:100], capacity={1: 0.295})[0].sum() == 29
+    assert allocated(-E[:100], capacity={1: (0.295, 1.0)})[0].sum() == 30
+    assert allocated(E, capacity={1: 0.01, 0: (0.003, 1.0)})[0].sum() == 10
 
 
 @pytest.mark.parametrize("d", [2, 4])
@@ -130,11 +146,10 @@ def test_the_curve_is_allocate_at_every_capacity(d):
     curve = capacity_curve(E, 1, prices=prices)
     assert curve["capacity"][-1] == (cheapest(E) == 1).sum()
     for at, limit in enumerate(curve["capacity"]):
-        found = allocate(E, capacity={1: int(limit)})
-        assert curve["expected_cost"][at] == pytest.approx(found.expected_cost)
-        assert curve["price"][at] == pytest.approx(found.price[1])
-        paid = np.take_along_axis(prices, found.codes[:, None], axis=1).sum()
-        assert curve["cost"][at] == pytest.approx(paid)
+        chosen, limit_prices = allocated(E, capacity={1: int(limit)})
+        assert curve["expected_cost"][at] == pytest.approx(total(E, chosen))
+        assert curve["price"][at] == pytest.approx(limit_prices[1])
+        assert curve["cost"][at] == pytest.approx(total(prices, chosen))
     weights = rng.integers(1, 4, 40)
     often = capacity_curve(np.repeat(E, weights, axis=0), 1)
     once = capacity_curve(E, 1, sample_weight=weights)
@@ -150,7 +165,7 @@ TIES = [([[0, 4], [4, 0]], 1), ([[0, 6], [3, 0], [3, 0]], 1), ([[5, 0, 4], [5, 4
 def test_a_tie_is_decided_in_one_way(matrix, winner):
     k, d = np.shape(matrix)
     p = np.full((3, k), 1 / k)
-    found = [cheapest(expected_cost(p, matrix)), allocate(expected_cost(p, matrix)).codes]
+    found = [cheapest(expected_cost(p, matrix)), allocate(expected_cost(p, matrix), [])[0]]
     for costs in (matrix, np.broadcast_to(matrix, (3, k, d))):
         found.append(Costs(np.arange(k), costs, np.arange(d)).decide(p))
     assert {*np.concatenate(found)} == {winner}
@@ -202,9 +217,8 @@ def hard_limits(rng, n, hours):
     return p, each, E, {"constraints": limits, "proba": p}
 
 
-@pytest.mark.usefixtures("by_program")
 @pytest.mark.parametrize("seed", range(12))
-def test_constraints_hold_and_the_bound_is_one(seed):
+def test_constraints_hold_and_nothing_cheaper_does(seed):
     p, hours, E, limits = hard_limits(np.random.default_rng(seed), 8, 4.0)
     checks = (
         lambda c: (p[:, 1] * (c > 0)).sum(1) >= 0.7 * p[:, 1].sum() - 1e-9,
@@ -214,37 +228,85 @@ def test_constraints_hold_and_the_bound_is_one(seed):
     best = least_cost(E, 0, 8, *checks)
     if best is None:
         with pytest.raises(ValueError, match="infeasible"):
-            allocate(E, **limits)
+            allocated(E, **limits)
         return
-    found = allocate(E, **limits)
-    assert all(check(found.codes[None]) for check in checks)
-    assert found.lower_bound - 1e-9 <= best <= found.expected_cost + 1e-9
+    chosen, _ = allocated(E, **limits)
+    assert all(check(chosen[None]) for check in checks)
+    assert total(E, chosen) == pytest.approx(best)
 
 
-@pytest.mark.parametrize("seed", [5, 9, 34])
-def test_a_program_of_few_rows_is_solved_until_its_prices_agree_with_all(seed, monkeypatch):
-    _, _, E, limits = hard_limits(np.random.default_rng(seed), 60, 12)
-    whole = allocate(E, **limits).lower_bound
-    monkeypatch.setattr(program, "_ROWS", 2)
-    assert allocate(E, **limits).lower_bound == pytest.approx(whole)
+def by_whole_program(E, added, low, high):
+    """The least cost by a program over all rows; None if there is none."""
+    n, d = E.shape
+    result = milp(
+        E.ravel(),
+        integrality=np.ones(n * d),
+        bounds=Bounds(0, 1),
+        constraints=[
+            LinearConstraint(np.kron(np.eye(n), np.ones((1, d))), 1, 1),
+            LinearConstraint(added.reshape(len(low), -1), low, high),
+        ],
+        options={"mip_rel_gap": 0.0},
+    )
+    return result.fun
 
 
-def test_constraints_on_many_rows_are_met_closely():
+@pytest.mark.parametrize("capacity", [{}, {1: (None, 20), 2: (5, 25)}], ids=["sums", "counts too"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_optimum_is_that_of_a_program_over_all_rows(seed, capacity):
+    """The repair changes rows next to a tie: what it loses is less than one row costs."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 180))
+    p, hours, E, limits = hard_limits(rng, n, n / 5)
+    added = np.zeros((3 + len(capacity), n, 3))
+    added[0, :, 1:] = p[:, [1]]
+    added[1, :, 2] = p[:, 0]
+    added[2, :, 1] = hours
+    low, high = [0.7 * p[:, 1].sum(), 0, 0], [np.inf, 0.3 * p[:, 0].sum(), n / 5]
+    for place, (j, (least, most)) in enumerate(capacity.items(), start=3):
+        added[place, :, j] = 1
+        low, high = [*low, least or 0], [*high, most]
+    best = by_whole_program(E, added, np.array(low), np.array(high))
+    if best is None:
+        with pytest.raises(ValueError, match="infeasible"):
+            allocated(E, capacity=capacity, **limits)
+        return
+    chosen, _ = allocated(E, capacity=capacity, **limits)
+    sums = added[:, np.arange(n), chosen].sum(axis=1)
+    assert (sums >= np.array(low) - 1e-9).all() and (sums <= np.array(high) + 1e-9).all()
+    assert best - 1e-6 <= total(E, chosen) <= best + 0.1 * np.ptp(E, axis=1).max()
+
+
+@pytest.mark.parametrize("kind", ["distinct", "ties"])
+def test_constraints_on_many_rows_are_met_closely(kind):
     p, E = payments(30_000)
+    if kind == "ties":
+        p = p.round(2)
+        E = expected_cost(p, MATRIX)
     limits = [Rate(["review", "block"], 1, at_least=0.7), Rate("block", 0, at_most=0.15)]
-    found = allocate(E, ACTIONS, capacity={"review": 2000}, constraints=limits, proba=p)
-    detection, alarms = found.constraints
-    assert detection["value"] + 1e-9 >= 0.7 and alarms["value"] <= 0.15 + 1e-9
-    assert found.counts["review"] <= 2000
-    assert 0 <= found.expected_cost - found.lower_bound + 1e-6 < 3 * np.ptp(E, axis=1).max()
-    assert detection["price"] <= 0 <= alarms["price"]
+    known = {"constraints": limits, "proba": p}
+    chosen, prices = allocated(E, ACTIONS, capacity={"review": 2000}, **known)
+    caught, blocked = chosen > 0, chosen == 2
+    assert p[caught, 1].sum() >= 0.7 * p[:, 1].sum() - 1e-6
+    assert p[blocked, 0].sum() <= 0.15 * p[:, 0].sum() + 1e-6
+    assert (chosen == 1).sum() <= 2000
+    review, detection, alarm = prices.values()
+    assert detection <= 0 <= min(alarm, review)
+    # The prices prove that nothing costs less, up to what a few rows cost.
+    penalised = E.copy()
+    penalised[:, 1] += review
+    penalised[:, 1:] += detection * p[:, [1]]
+    penalised[:, 2] += alarm * p[:, 0]
+    bound = penalised.min(axis=1).sum() - 2000 * review
+    bound -= 0.7 * p[:, 1].sum() * detection + 0.15 * p[:, 0].sum() * alarm
+    assert -1e-6 <= total(E, chosen) - bound < 3 * np.ptp(E, axis=1).max()
     half = np.arange(30_000) % 2
-    both = allocate(E, ACTIONS, constraints=limits, proba=p, per=half)
+    both, prices = allocated(E, ACTIONS, **known, per=half)
     for one in (0, 1):
-        alone = allocate(E[half == one], ACTIONS, constraints=limits, proba=p[half == one])
-        assert (both.codes[half == one] == alone.codes).all()
-        values = [row["value"] for row in both.constraints if row["group"] == one]
-        assert values == [row["value"] for row in alone.constraints]
+        rows = half == one
+        alone, own = allocated(E[rows], ACTIONS, constraints=limits, proba=p[rows])
+        assert (both[rows] == alone).all()
+        assert prices[one] == own
 
 
 def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_program():
@@ -258,14 +320,54 @@ def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_progr
         [Rate(caught, given=1, at_least=0.5), Budget(caught, 0.995 * needed, amount=1.0)],
     ):
         with pytest.raises(ValueError, match="infeasible: found no decisions"):
-            allocate(E, ACTIONS, constraints=limits, proba=p)
-    assert time.process_time() - start < 30
+            allocated(E, ACTIONS, constraints=limits, proba=p)
+    assert time.process_time() - start < 10
+
+
+def test_a_rate_of_one_is_met():
+    p, E = payments(5_000)
+    every = Rate(["review", "block"], given=1, at_least=1.0)
+    chosen, _ = allocated(E, ACTIONS, constraints=every, proba=p)
+    assert p[chosen == 0, 1].sum() <= 1e-9 * p[:, 1].sum()
 
 
 def test_a_budget_on_the_expected_cost_of_a_decision_and_no_rows():
     E = np.array([[10.0, 4.0], [2.0, 4.0], [50.0, 4.0], [30.0, 4.0]])
-    found = allocate(E, constraints=Budget(1, at_most=9.0))
-    assert found.counts[1] == 2
-    assert found.constraints[0]["value"] == 8.0
-    assert allocate(E[:0], capacity={1: 5}).codes.shape == (0,)
-    assert allocate(E[:0], capacity={1: 5}, per=[]).price == {}
+    chosen, _ = allocated(E, constraints=Budget(1, at_most=9.0))
+    assert chosen.tolist() == [0, 0, 1, 1]
+    assert allocated(E[:0], capacity={1: 5})[0].shape == (0,)
+    assert allocated(E[:0], capacity={1: 5}, per=[])[1] == {}
+
+
+def test_decisions_say_what_the_limits_met():
+    p, _ = payments(400)
+    costs = Costs(["ok", "fraud"], MATRIX, ACTIONS)
+    day = np.repeat(["mon", "tue"], 200)
+    limits = read_limits(
+        {"review": {"mon": 10, "tue": (2, 20)}},
+        Rate(["review", "block"], given="fraud", at_least=0.6),
+        decisions=ACTIONS,
+        proba=p,
+        classes=["ok", "fraud"],
+    )
+    decided = Decisions.from_proba(p, costs, limits, groups=day)
+    np.testing.assert_array_equal(decided.expected_cost, expected_cost(p, MATRIX))
+    assert decided.cost.sum() == pytest.approx(total(decided.expected_cost, decided.chosen))
+    assert decided.counts == {name: (decided.labels == name).sum() for name in ACTIONS}
+    table = pd.DataFrame(decided.limits)
+    assert table["limit"].unique().tolist() == ["review", "rate of review or block given fraud"]
+    for row in decided.limits:
+        rows = day == row["group"]
+        if row["limit"] == "review":
+            assert row["value"] == (decided.labels[rows] == "review").sum()
+            assert (row["at_least"], row["at_most"]) == ((0, 10), (2, 20))[row["group"] == "tue"]
+        else:
+            caught = rows & (decided.labels != "accept")
+            assert row["value"] == pytest.approx(p[caught, 1].sum() / p[rows, 1].sum())
+            assert (row["at_least"], row["at_most"]) == (0.6, None)
+        assert row["price"] == decided.limit_prices[row["group"]][row["limit"]]
+    frame = decided.to_frame()
+    assert frame.columns[:3].tolist() == ["decision", "runner_up", "saving"]
+    assert frame["expected_cost_block"].tolist() == decided.expected_cost[:, 2].tolist()
+    assert repr(decided).startswith("Decisions(400 rows: accept ")
+    assert "<td>review</td>" in decided._repr_html_()

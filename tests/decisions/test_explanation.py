@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ from scipy.integrate import simpson
 from scipy.special import softmax
 
 from costboost import CostBoostClassifier
+from costboost.costs import Costs
 from costboost.datasets import make_fraud
-from costboost.decisions import expected_cost, explain
+from costboost.decisions import Decisions, expected_cost, explain
 from costboost.metrics.money_interval import Interval
 
 ACTIONS = ["accept", "review", "block"]
@@ -22,6 +24,12 @@ def proba_of(scores):
     if scores.ndim == 1:
         scores = np.stack([np.zeros_like(scores), scores], axis=1)
     return softmax(scores, axis=1)
+
+
+def decided(p, matrix, chosen=None):
+    costs = Costs(np.arange(p.shape[1]), matrix, ACTIONS)
+    cheapest = Decisions.from_proba(p, costs)
+    return cheapest if chosen is None else replace(cheapest, chosen=chosen)
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -34,12 +42,14 @@ def test_parts_sum_to_the_saving_against_the_base_rate(k, scale, taken):
     expected = np.einsum("nj,njd->nd", proba_of(phi.sum(axis=-1)), matrix)
     codes = expected.argmin(axis=1) if taken == "cheapest" else rng.integers(0, 3, 200)
     others = np.where(np.arange(3) == codes[:, None], np.inf, expected)
-    found = explain(phi, matrix, decisions=ACTIONS, codes=None if taken == "cheapest" else codes)
+    p = proba_of(phi.sum(axis=-1))
+    found = explain(decided(p, matrix, None if taken == "cheapest" else codes), phi)
+    runner_up = found.decisions.runner_up_chosen
     assert found.labels.tolist() == [ACTIONS[code] for code in codes]
-    assert (found.runner_up_codes == others.argmin(axis=1)).all()
+    assert (runner_up == others.argmin(axis=1)).all()
     saving = others.min(axis=1) - expected[rows, codes]
     np.testing.assert_allclose(found.saving, saving, atol=1e-9)
-    gain = matrix[rows, :, found.runner_up_codes] - matrix[rows, :, codes]
+    gain = matrix[rows, :, runner_up] - matrix[rows, :, codes]
     np.testing.assert_allclose(found.base, (proba_of(phi[..., -1]) * gain).sum(axis=1), atol=1e-9)
     np.testing.assert_allclose(found.base + found.parts.sum(axis=1), saving, atol=1e-9)
 
@@ -48,10 +58,10 @@ def test_parts_sum_to_the_saving_against_the_base_rate(k, scale, taken):
 def test_parts_are_the_path_integral(k):
     rng = np.random.default_rng(k)
     phi, matrix = rng.normal(0, 1.5, (5, 5) if k == 2 else (5, k, 5)), rng.uniform(0, 10, (k, 3))
-    found = explain(phi, matrix)
+    found = explain(decided(proba_of(phi.sum(axis=-1)), matrix), phi)
     t = np.linspace(0, 1, 501)
     for i, f in np.ndindex(5, 4):
-        gain = matrix[:, found.runner_up_codes[i]] - matrix[:, found.codes[i]]
+        gain = matrix[:, found.decisions.runner_up_chosen[i]] - matrix[:, found.decisions.chosen[i]]
         one, step = phi[i], 1e-5 * phi[i][..., f]
         at = one[..., -1] + np.multiply.outer(t, one[..., :-1].sum(axis=-1))
         slope = (proba_of(at + step) - proba_of(at - step)) @ gain / 2e-5
@@ -68,11 +78,12 @@ def test_the_classifier_end_to_end(classes):
     model.fit(data.X, y)
     X = data.X[:100]
     phi, p = model.heads_["probability"].contributions(X), model.predict_proba(X)
-    found = explain(phi, matrix, proba=p, feature_names=data.feature_names, X=X)
+    found = explain(decided(p, matrix), phi, names=data.feature_names, values=X)
     saving = np.diff(np.sort(expected_cost(p, matrix), axis=1)[:, :2], axis=1)[:, 0]
     np.testing.assert_allclose(found.saving, saving, atol=1e-12)
     # The contributions' own parts need no repair: rounding aside they give the same.
-    np.testing.assert_allclose(found.parts, explain(phi, matrix).parts, atol=1e-6)
+    own = explain(decided(proba_of(phi.sum(axis=-1)), matrix), phi)
+    np.testing.assert_allclose(found.parts, own.parts, atol=1e-6)
     assert found.feature_names[0] == "amount"
 
 

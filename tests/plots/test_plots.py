@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from costboost import AdaC2Classifier, CSLogitBoostClassifier, MinCostClassifier
-from costboost.costs import per_row
+from costboost.costs import Costs, per_row
 from costboost.datasets import make_gaussians_2d
-from costboost.decisions import explain
+from costboost.decisions import Decisions, explain
 from costboost.metrics import mean_cost, total_cost
 from costboost.plots import CapacityDisplay, CostThresholdDisplay, ExplanationDisplay
 
@@ -73,12 +74,14 @@ def test_rows_are_priced_as_by_the_classifier_whichever_class_is_the_second():
 
 
 RNG = np.random.default_rng(0)
+PHI = RNG.normal(size=(40, 7))
+PRICES = Costs([0, 1], [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]], ["accept", "review", "block"])
+RISK = expit(PHI.sum(axis=1))
 FOUND = explain(
-    RNG.normal(size=(40, 7)),
-    [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]],
-    decisions=["accept", "review", "block"],
-    feature_names=list("abcdef"),
-    X=np.round(RNG.normal(size=(40, 6)) * 1000, 1),
+    Decisions.from_proba(np.stack([1 - RISK, RISK], axis=1), PRICES),
+    PHI,
+    names=list("abcdef"),
+    values=np.round(RNG.normal(size=(40, 6)) * 1000, 1),
 )
 
 
@@ -116,7 +119,7 @@ def test_capacity_of_an_estimator():
         found = model.decide(X, capacity={1: int(shown.capacity[at])})
         lines = shown.expected_line_, shown.price_line_, shown.cost_line_
         paid = total_cost(Y, found.labels, cost_matrix=COSTS)
-        wanted = [found.expected_cost, found.price[1], paid]
+        wanted = [found.cost.sum(), found.limit_prices[1], paid]
         assert [line.get_ydata()[at] for line in lines] == pytest.approx(wanted)
     told = per_row(fn=np.linspace(1, 9, len(Y)), fp=1)
     assert CapacityDisplay.from_estimator(model, X, 1, costs=told).wanted != shown.wanted

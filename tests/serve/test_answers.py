@@ -86,11 +86,11 @@ def test_limits_hold_and_explanations_add_up(capacity):
     answer = decide(client_of("review"), body).json()
     limited = model.decide(X, capacity=capacity)
     assert [row["decision"] for row in answer["rows"]] == limited.labels.tolist()
-    assert answer["expected_cost"] == pytest.approx(limited.expected_cost)
+    assert answer["expected_cost"] == pytest.approx(limited.cost.sum())
     if capacity:
-        assert answer["limit_prices"] == {"review": limited.price["review"]}
+        assert answer["limit_prices"] == {"review": limited.limit_prices["review"]}
         assert any(row["saving"] < 0 for row in answer["rows"]), "limits force costly decisions"
-    savings = model.explain(X, codes=limited.codes).saving
+    savings = model.explain(X, decisions=limited).saving
     for row, saving in zip(answer["rows"], savings, strict=True):
         reasons = row["explanation"]
         assert list(reasons["parts"]) == list(model.feature_names_in_)

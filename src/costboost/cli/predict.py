@@ -22,7 +22,7 @@ from costboost.decisions.arrays import cheapest_other
 if TYPE_CHECKING:
     import polars as pl
 
-    from costboost.decisions import Allocation
+    from costboost.decisions import Decisions
 
 PERIODS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
 
@@ -93,7 +93,7 @@ def predict(
                 name = time_column or facts.get("time")
                 groups = None if per is None else _groups(frame, columns, per, name, source.name)
                 plan = model.decide(X, capacity=limits, per=groups)
-            codes, costs, new = _decided(model, X, None if plan is None else plan.codes, explain)
+            codes, costs, new = _decided(model, X, plan, explain)
             write(_beside(frame, new, listed(keep), prefix, source.name))
             counts += np.bincount(codes, minlength=len(decisions))
             sums += np.bincount(codes, costs, minlength=len(decisions))
@@ -107,7 +107,7 @@ def predict(
             str(name): {"rows": n, "expected_cost": cost if has_costs else None}
             for name, n, cost in zip(decisions, counts.tolist(), sums.tolist(), strict=True)
         }
-        prices = None if plan is None else plan.price
+        prices = None if plan is None else plan.limit_prices
         show.print_json({"output": output, "rows": done, "decisions": totals, "prices": prices})
     rows: list[Any] = [
         (None, (name, f"{n:,}", f"{n / done:.1%}", money(cost, "", *sums) if has_costs else ""))
@@ -122,11 +122,11 @@ def predict(
 
 
 def _decided(
-    model: Any, X: Any, codes: Ints | None, n_reasons: int
+    model: Any, X: Any, plan: Decisions | None, n_reasons: int
 ) -> tuple[Ints, Floats, dict[str, Any]]:
     """Codes of the decisions, their expected costs (NaN if unknown), and the new columns."""
     answer = model._answer(X)
-    codes = np.asarray(answer.codes) if codes is None else codes
+    codes = np.asarray(answer.codes) if plan is None else plan.chosen
     new: dict[str, Any] = {"decision": model.decisions_[codes].tolist()}
     if answer.proba is None:
         return codes, np.full(len(X), np.nan), new
@@ -136,7 +136,7 @@ def _decided(
         new[f"expected_cost_{label}"] = values
     new["saving"] = cheapest_other(answer.expected, codes)[1]
     if n_reasons:
-        found = model.explain(X, codes=codes)
+        found = model.explain(X, decisions=plan)
         values = [X[name] if name in X.columns else None for name in found.feature_names]
         order = np.argsort(-np.abs(found.parts), axis=1, kind="stable")[:, :n_reasons]
         for place, features in enumerate(order.T.tolist(), start=1):
@@ -211,10 +211,12 @@ def _groups(
     return np.asarray(pl.Series(time).dt.strftime(PERIODS[per]).to_list(), dtype=np.str_)
 
 
-def _show_prices(console: Console, plan: Allocation) -> None:
+def _show_prices(console: Console, plan: Decisions) -> None:
     """What one more unit of each limit would have saved."""
-    nested = any(isinstance(value, dict) for value in plan.price.values())
-    by_group: list[Any] = list(plan.price.values()) if nested else [plan.price]
+    by_group: list[Any] = [plan.limit_prices]
+    nested = any(isinstance(value, dict) for value in by_group[0].values())
+    if nested:
+        by_group = list(by_group[0].values())
     for decision in by_group[0]:
         prices = [group[decision] for group in by_group]
         low, high = min(prices), max(prices)

@@ -4,16 +4,19 @@ The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (
 = truth and columns = decision, expected costs (n, d).
 """
 
-from costboost.decisions.arrays import cheapest, expected_cost
+from costboost.costs.table import cheapest
+from costboost.decisions.allocate import allocate
+from costboost.decisions.arrays import expected_cost
+from costboost.decisions.capacity import capacity_curve, capacity_prices
+from costboost.decisions.decisions import Decisions
 from costboost.decisions.explain import Explanation, explain
-from costboost.decisions.limits import Budget, Rate
+from costboost.decisions.limits import Budget, Rate, read_limits
 from costboost.decisions.order_statistics import rows_needed
 from costboost.decisions.sensitivity import Sensitivity, break_even, sensitivity
-from costboost.decisions.solve import Allocation, allocate, capacity_curve, capacity_prices
 
 __all__ = [
-    "Allocation",
     "Budget",
+    "Decisions",
     "Explanation",
     "Rate",
     "Sensitivity",
@@ -24,6 +27,7 @@ __all__ = [
     "cheapest",
     "expected_cost",
     "explain",
+    "read_limits",
     "rows_needed",
     "sensitivity",
 ]

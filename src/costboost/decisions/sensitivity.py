@@ -1,4 +1,4 @@
-"""What wrong costs would cost: at a factor, and the amount at which a decision flips."""
+"""Compute what wrong costs would cost: at a factor, and the amount at which a decision flips."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Framed, as_frame, check_weights, invalid
 from costboost.costs.labels import position, positions
-from costboost.costs.table import expected_costs
-from costboost.decisions.arrays import cheapest, checked
+from costboost.costs.table import cheapest, expected_costs
+from costboost.decisions.arrays import checked
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+FACTORS = (0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0)
+# The class and the decision that short names stand for, the positive class being the second.
+SHORT_NAMES = {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}
+
+
 # -- The amount of one cost at which a row's decision changes ------------------------------------
-
-
-_SHORT = {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}
 
 
 def break_even(
@@ -33,8 +34,8 @@ def break_even(
     classes: ArrayLike | None = None,
     decisions: ArrayLike | None = None,
     positive: Any = None,
-) -> Floats:
-    """The amount of one cost at which the decision of each row flips, all other costs kept.
+) -> np.ndarray:
+    """Return the amount of one cost at which the decision of each row flips, all other costs kept.
 
     An entry is the cost of one decision given one truth. While it is below the amount returned,
     the row gets that decision; above it, another. At the amount itself the two cost the same, up to
@@ -66,41 +67,42 @@ def break_even(
     >>> break_even([[0.9, 0.1]], matrix, "fn").round(6)
     array([40.])
     """
-    owner = "break_even"
-    p, C, names, actions = checked(proba, matrix, owner, classes, decisions)
-    truth, taken = entry_position(entry, names, actions, positive, owner)
-    others = C.copy()
-    others[..., truth, taken] = 0.0
-    expected = expected_costs(p, others)
-    rivals = np.delete(expected, taken, axis=1).min(axis=1, initial=np.inf)
+    p, matrix, class_labels, decision_labels = checked(
+        proba, matrix, "break_even", classes, decisions
+    )
+    label, decision = entry_position(
+        entry, class_labels, decision_labels, positive=positive, owner="break_even"
+    )
+    without = matrix.copy()
+    without[..., label, decision] = 0.0
+    expected_cost = expected_costs(p, without)
+    least_of_others = np.delete(expected_cost, decision, axis=1).min(axis=1, initial=np.inf)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        amounts = (rivals - expected[:, taken]) / p[:, truth]
+        amounts = (least_of_others - expected_cost[:, decision]) / p[:, label]
     return np.where(np.isfinite(amounts), amounts, np.nan)
 
 
 def entry_position(
-    entry: Any, classes: AnyArray, decisions: AnyArray, positive: Any, owner: str
+    entry: Any, classes: np.ndarray, decisions: np.ndarray, *, positive: Any, owner: str
 ) -> tuple[int, int]:
-    """Row and column of an entry given by labels or by a short name."""
-    if isinstance(entry, str) and entry in _SHORT:
+    """Return the row and the column of an entry given by labels or by a short name."""
+    if isinstance(entry, str) and entry in SHORT_NAMES:
         if len(classes) != 2 or len(decisions) != 2:
             problem = f"is {entry!r}, a name for two classes and two decisions"
             raise invalid("entry", owner, f"{problem}. Pass (truth, decision).")
-        (j, a), code = _SHORT[entry], 1
-        if positive is not None:
-            code = position(positive, classes, "classes", "positive", owner)
-        return (j, a) if code else (1 - j, 1 - a)
+        label, decision = SHORT_NAMES[entry]
+        if positive is not None and position(positive, classes, "classes", "positive", owner) == 0:
+            return 1 - label, 1 - decision
+        return label, decision
     if not (isinstance(entry, tuple) and len(entry) == 2):
-        rule = f"must be (truth, decision) or one of {sorted(_SHORT)}"
+        rule = f"must be (truth, decision) or one of {sorted(SHORT_NAMES)}"
         raise invalid("entry", owner, f"{rule}, got {entry!r}.")
-    truth = position(entry[0], classes, "classes", "entry", owner)
-    return truth, position(entry[1], decisions, "decisions", "entry", owner)
+    label = position(entry[0], classes, "classes", "entry", owner)
+    decision = position(entry[1], decisions, "decisions", "entry", owner)
+    return label, decision
 
 
 # -- What wrong costs would cost -----------------------------------------------------------------
-
-
-_FACTORS = (0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,7 @@ class Sensitivity(Framed):
     crossings: list[dict[str, Any]]
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows as a frame.
+        """Return the rows as a frame.
 
         Returns
         -------
@@ -140,13 +142,13 @@ def sensitivity(
     *,
     classes: ArrayLike | None = None,
     decisions: ArrayLike | None = None,
-    factors: Sequence[float] = _FACTORS,
+    factors: Sequence[float] = FACTORS,
     entries: Sequence[Any] | None = None,
     rivals: Mapping[str, ArrayLike] | None = None,
     sample_weight: ArrayLike | None = None,
     positive: Any = None,
 ) -> Sensitivity:
-    """What it costs if stated costs are off by a factor, compared with knowing the true ones.
+    """Compute what it costs if stated costs are off by a factor, beside knowing the true ones.
 
     The stated costs decide. The true cost of one entry is its stated cost times the factor, and the
     decisions are paid at the true costs. At factor 1 the regret is 0.
@@ -192,59 +194,99 @@ def sensitivity(
     >>> found.crossings[1]["rival"], round(found.crossings[1]["cheaper_above"], 2)
     ('always 1', 4.75)
     """
-    owner = "sensitivity"
-    p, C, names, actions = checked(proba, matrix, owner, classes, decisions)
-    n, k = p.shape
+    p, stated, class_labels, decision_labels = checked(
+        proba, matrix, "sensitivity", classes, decisions
+    )
+    n_rows = len(p)
     steps = [float(factor) for factor in factors]
     if not steps or min(steps) <= 0 or not np.isfinite(steps).all():
-        raise invalid("factors", owner, f"must hold positive numbers, got {list(factors)}.")
+        rule = "must hold positive numbers"
+        raise invalid("factors", "sensitivity", f"{rule}, got {list(factors)}.")
+    # How much each class counts on each row: its probability, or 1 if it is the class of the row.
     weight = p
     if truth is not None:
-        weight = np.eye(k)[positions(truth, names, "classes", "truth", owner, n)]
-    weight = weight * check_weights(sample_weight, n, owner)[:, None]
-    own = cheapest(expected_costs(p, C))
-    rules = {f"always {label}": np.full(n, j) for j, label in enumerate(actions.tolist())}
-    if names.tolist() == actions.tolist():
-        rules["most probable class"] = p.argmax(axis=1)
+        y_index = positions(truth, class_labels, "classes", "truth", "sensitivity", n_rows)
+        weight = np.eye(p.shape[1])[y_index]
+    weight = weight * check_weights(sample_weight, n_rows, "sensitivity")[:, None]
+
+    chosen = cheapest(expected_costs(p, stated))
+    rules = _constant_rules(p, class_labels, decision_labels)
     for name, labels in (rivals or {}).items():
-        rules[name] = positions(labels, actions, "decisions", f"rivals[{name!r}]", owner, n)
+        argument = f"rivals[{name!r}]"
+        rules[name] = positions(
+            labels, decision_labels, "decisions", argument, "sensitivity", n_rows
+        )
     if entries is None:
-        cells = np.argwhere(np.any(C.reshape(-1, *C.shape[-2:]), axis=0)).tolist()
-        entries = [(names.tolist()[j], actions.tolist()[a]) for j, a in cells]
-    rows, crossings = [], []
+        entries = _entries_above_zero(stated, class_labels, decision_labels)
+    rows = []
+    crossings = []
     for entry in entries:
-        j, a = entry_position(entry, names, actions, positive, owner)
+        label, decision = entry_position(
+            entry, class_labels, decision_labels, positive=positive, owner="sensitivity"
+        )
         for factor in steps:
-            true = C.copy()
-            true[..., j, a] *= factor
-            informed = cheapest(expected_costs(p, true))
-            cost, known = (_paid(weight, true, codes) for codes in (own, informed))
-            found = {"entry": entry, "factor": factor, "cost": cost, "known": known}
-            others = {rule: _paid(weight, true, codes) for rule, codes in rules.items()}
-            rows.append({**found, "regret": cost - known, **others})
-        only = np.zeros_like(C)
-        only[..., j, a] = C[..., j, a]
-        for rule, codes in rules.items():
-            # What the rival costs more, in all and by this entry.
-            gap, part = (_paid(weight, of, codes) - _paid(weight, of, own) for of in (C, only))
-            crossings.append({"entry": entry, "rival": rule, **_crossing(gap, part)})
+            true = stated.copy()
+            true[..., label, decision] *= factor
+            cost = _total_cost(weight, true, chosen)
+            informed_cost = _total_cost(weight, true, cheapest(expected_costs(p, true)))
+            row = {"entry": entry, "factor": factor, "cost": cost, "known": informed_cost}
+            row["regret"] = cost - informed_cost
+            for rule, decided in rules.items():
+                row[rule] = _total_cost(weight, true, decided)
+            rows.append(row)
+        only_entry = np.zeros_like(stated)
+        only_entry[..., label, decision] = stated[..., label, decision]
+        for rule, decided in rules.items():
+            # What the other rule costs more, in all and by this entry.
+            gap = _total_cost(weight, stated, decided) - _total_cost(weight, stated, chosen)
+            slope = _total_cost(weight, only_entry, decided)
+            slope -= _total_cost(weight, only_entry, chosen)
+            crossings.append({"entry": entry, "rival": rule, **_crossing(gap, slope)})
     return Sensitivity(rows, crossings)
 
 
-def _paid(weight: Floats, matrix: Floats, codes: Ints) -> float:
-    """Cost of decisions, rows weighted by truth or by probabilities of the truth."""
+def _constant_rules(
+    p: np.ndarray, classes: np.ndarray, decisions: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the decisions of rules that need no costs."""
+    rules = {
+        f"always {label}": np.full(len(p), decision)
+        for decision, label in enumerate(decisions.tolist())
+    }
+    if classes.tolist() == decisions.tolist():
+        rules["most probable class"] = p.argmax(axis=1)
+    return rules
+
+
+def _entries_above_zero(
+    matrix: np.ndarray, classes: np.ndarray, decisions: np.ndarray
+) -> list[tuple[Any, Any]]:
+    """Return the labels of the entries that are not 0 on every row."""
+    is_used = np.any(matrix.reshape(-1, *matrix.shape[-2:]), axis=0)
+    return [(classes.tolist()[j], decisions.tolist()[d]) for j, d in np.argwhere(is_used).tolist()]
+
+
+def _total_cost(weight: np.ndarray, matrix: np.ndarray, chosen: np.ndarray) -> float:
+    """Return the cost of decisions, the classes of each row weighted."""
     if matrix.ndim == 2:
-        taken = matrix.T[codes]
+        cost = matrix.T[chosen]
     else:
-        taken = np.take_along_axis(matrix, codes[:, None, None], axis=2)[:, :, 0]
-    return float((weight * taken).sum())
+        cost = np.take_along_axis(matrix, chosen[:, None, None], axis=2)[:, :, 0]
+    return float((weight * cost).sum())
 
 
-def _crossing(gap: float, part: float) -> dict[str, float]:
-    """Factors below and above which a rival is cheaper: beyond ``gap + (factor - 1) part = 0``."""
-    below = above = 1.0  # a rival that is already cheaper at the stated costs
-    if gap >= 0:
-        factor = (part - gap) / part if part else -1.0
-        below = factor if part > 0 and factor > 0 else float("nan")
-        above = factor if part < 0 else float("nan")
+def _crossing(gap: float, slope: float) -> dict[str, float]:
+    """Return the factors beyond which the other rule is cheaper: ``gap + (factor - 1) slope < 0``.
+
+    A rule that is already cheaper at the stated costs has the factor 1 on both sides.
+    """
+    if gap < 0:
+        return {"cheaper_below": 1.0, "cheaper_above": 1.0}
+    below = above = float("nan")
+    if slope != 0:
+        factor = (slope - gap) / slope
+        if slope < 0:
+            above = factor
+        elif factor > 0:
+            below = factor
     return {"cheaper_below": below, "cheaper_above": above}

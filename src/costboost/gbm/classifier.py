@@ -28,7 +28,7 @@ from costboost.costs import Costs
 from costboost.costs.forms import decisions_of
 from costboost.costs.labels import codes_of
 from costboost.costs.table import to_proba
-from costboost.decisions import Explanation, explain
+from costboost.decisions import Decisions, Explanation, explain
 from costboost.errors import CostWarning
 from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.estimates import of_future_rows
@@ -722,7 +722,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         found = np.asarray(self._first_head.contributions(rows))
         return np.concatenate([self.columns_.by_column(found[..., :-1]), found[..., -1:]], axis=-1)
 
-    def explain(self, X: Any, *, costs: Any = None, codes: ArrayLike | None = None) -> Explanation:
+    def explain(
+        self, X: Any, *, costs: Any = None, decisions: Decisions | None = None
+    ) -> Explanation:
         """Explain decisions in money: what each feature adds to what a decision saves.
 
         Parameters
@@ -731,9 +733,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
             The rows.
         costs : array, frame or mapping, optional
             The costs to decide by, as in `predict`.
-        codes : int array of shape (n,), optional
-            Decisions to explain, as indices into ``decisions_``, such as those of `decide`; by
-            default the cheapest ones.
+        decisions : Decisions, optional
+            The decisions of `decide` for these rows, such as those within limits; by default the
+            cheapest ones.
 
         Returns
         -------
@@ -748,24 +750,28 @@ class CostBoostClassifier(CostSensitiveClassifier):
         >>> from costboost.datasets import make_fraud
         >>> data = make_fraud(1000, random_state=0)
         >>> model = CostBoostClassifier({"fn": 100, "fp": 5}, n_estimators=20, random_state=0)
-        >>> found = model.fit(data.X, data.y).explain(data.X[:3])
-        >>> bool(abs(found.base + found.parts.sum(axis=1) - found.saving).max() < 1e-9)
+        >>> explained = model.fit(data.X, data.y).explain(data.X[:3])
+        >>> bool(abs(explained.base + explained.parts.sum(axis=1) - explained.saving).max() < 1e-9)
         True
         """
-        answer, proba, _ = self._weighed_answer(X, costs, "explain")
-        known = answer.costs
+        check_is_fitted(self)
+        self._check_probabilities("explain")
+        if decisions is None:
+            decisions = self.decide(X, costs=costs)
         columns = self.columns_
-        shown = X.toarray() if is_sparse(X) else X
-        if columns.columns and has_columns(X):
-            shown = (X if isinstance(X, TypedRows) else columns.read(self._by_name(X))).values()
+        if is_sparse(X):
+            values = X.toarray()
+        elif isinstance(X, TypedRows):
+            values = X.values()
+        elif columns.columns and has_columns(X):
+            values = columns.read(self._by_name(X)).values()
+        else:
+            values = np.asarray(X)
         return explain(
+            decisions,
             self._contributions(self._read(X)),
-            known.matrix,
-            proba=proba,
-            decisions=known.decisions,
-            codes=known.decide(proba) if codes is None else codes,
-            feature_names=[str(column.name) for column in columns],
-            X=shown,
+            names=[str(column.name) for column in columns],
+            values=values,
         )
 
     def known_rows(self, X: Any, y: ArrayLike) -> KnownRows | None:

@@ -50,10 +50,12 @@ class ExplanationDisplay(Display):
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from costboost.decisions import explain
+    >>> from costboost.costs import Costs
+    >>> from costboost.decisions import Decisions, explain
     >>> from costboost.plots import ExplanationDisplay
-    >>> found = explain([[1.5, 0.5, -2.0]], [[0, 1], [4, 0]], feature_names=["amount", "age"])
-    >>> shown = ExplanationDisplay.from_explanation(found, row=0, ax=Figure().subplots())
+    >>> decided = Decisions.from_proba(np.array([[0.5, 0.5]]), Costs([0, 1], [[0, 1], [4, 0]]))
+    >>> explanation = explain(decided, [[1.5, 0.5, -2.0]], names=["amount", "age"])
+    >>> shown = ExplanationDisplay.from_explanation(explanation, row=0, ax=Figure().subplots())
     >>> shown.names_
     ['base rate', 'amount', 'age', 'saving']
     """

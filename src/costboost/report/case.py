@@ -33,7 +33,7 @@ from costboost.costs.forms import positive_code, positive_of
 from costboost.costs.labels import of_length, position, positions
 from costboost.decisions import cheapest, expected_cost
 from costboost.decisions.arrays import column_of, columns_of, finite
-from costboost.decisions.solve import by_saving
+from costboost.decisions.capacity import by_saving
 from costboost.estimator import CostSensitiveClassifier
 
 if TYPE_CHECKING:
@@ -575,7 +575,8 @@ def _model_parts(model: Any, X: Any, costs: Any, case: Case) -> Explain | None:
     def parts(rows: Ints) -> Floats:
         some = X.take(rows) if hasattr(X, "take") else X[rows]  # polars
         own = None if costs is None or known.matrix is None else known.take(rows).matrix
-        found = model.explain(some, costs=own, codes=case.decided[rows])
+        decided = replace(model.decide(some, costs=own), chosen=case.decided[rows])
+        found = model.explain(some, decisions=decided)
         table = np.zeros((len(rows), len(names)))
         for j, name in enumerate(found.feature_names):
             if name in names:  # columns that fit left out may be absent

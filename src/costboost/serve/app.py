@@ -205,7 +205,7 @@ class Service:
         explanation = None
         if request.explain:
             check_explainable(model, len(request.records))
-            explanation = model.explain(rows, costs=costs, codes=decided.chosen)
+            explanation = model.explain(rows, decisions=decided)
 
         decided_rows = answer_rows(decided, model.classes_, explanation)
         metrics.count_decisions(decided)
@@ -213,11 +213,15 @@ class Service:
         if self.settings.audit_log is not None:
             cells = request.records if self.settings.audit_rows else None
             audit.write_lines(decided_rows, cells, request=request_id, model=version)
+        expected_cost = None
+        if decided.expected_cost is not None:
+            expected_cost = float(decided.cost.sum())
+        limit_prices = decided.limit_prices or {}
         return DecideResponse(
             model=version,
             request=request_id,
-            expected_cost=decided.total_cost,
-            limit_prices=decided.limit_prices,
+            expected_cost=expected_cost,
+            limit_prices={str(label): price for label, price in limit_prices.items()},
             rows=decided_rows,
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from costboost.serve.scoring import DecidedRows
+from costboost.decisions import Decisions
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
 
@@ -32,7 +32,7 @@ saving = Gauge(
 )
 
 
-def count_decisions(decided: DecidedRows) -> None:
+def count_decisions(decided: Decisions) -> None:
     """Count rows, expected cost and saving of each decision."""
     for position in np.unique(decided.chosen):
         rows = np.flatnonzero(decided.chosen == position)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StrictFloat, Str
 from costboost._typing import AnyArray, Floats
 from costboost.columns import Column, Columns
 from costboost.costs.forms import columns_of, positive_of
-from costboost.serve.scoring import DecidedRows
+from costboost.decisions import Decisions
 
 SHOWN_CATEGORIES = 20
 EXAMPLE_DATE = datetime(2026, 12, 31)
@@ -206,16 +206,14 @@ def read_costs(entries: Sequence[BaseModel] | None, n_rows: int) -> Any:
     return np.array(matrices)
 
 
-def answer_rows(
-    decided: DecidedRows, classes: AnyArray, explanation: Any = None
-) -> list[DecidedRow]:
+def answer_rows(decided: Decisions, classes: AnyArray, explanation: Any = None) -> list[DecidedRow]:
     """Return what is said of each row."""
     decisions = decided.decisions
     answer: dict[str, list[Any]] = {"decision": decisions[decided.chosen].tolist()}
-    if decided.expected_cost is not None:
+    if decided.proba is not None and decided.expected_cost is not None:
         answer["probabilities"] = by_name(classes, decided.proba)
         answer["expected_costs"] = by_name(decisions, decided.expected_cost)
-        answer["runner_up"] = decisions[decided.runner_up].tolist()
+        answer["runner_up"] = decided.runner_up.tolist()
         answer["saving"] = decided.saving.tolist()
     if explanation is not None:
         parts = by_name(explanation.feature_names, explanation.parts)
