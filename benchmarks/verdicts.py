@@ -3,7 +3,8 @@
     python -m benchmarks.verdicts run [--cells fast-300-noise] [--minutes 60]
     python -m benchmarks.verdicts show
 
-A cell is an effort, a number of rows and a table whose population is known. Each draw of a cell
+A cell is an effort, a number of rows and a table whose population is known; the effort "verdict" is
+`costboost.metrics.verdict` on decisions that are given, in money. Each draw of a cell
 fits a classifier and compares its estimate with its score on 20,000 fresh rows. The score is of
 the known probabilities of the classes, not of drawn classes, so that hardly any chance is in it.
 Draws are added to results/verdicts.csv, the ones furthest behind first, and a stopped run goes on
@@ -28,6 +29,7 @@ from scipy.stats import binomtest
 
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
+from costboost.metrics import verdict
 
 FRESH_ROWS = 20_000
 N_FEATURES = 8
@@ -205,6 +207,11 @@ def cells():
             wanted[Cell(effort, 500, table, weights=True)] = n_draws
     for table in TABLES:
         wanted[Cell("high", 500, table)] = 40
+    for n_rows in (100, 300, 600, 2000):
+        wanted[Cell("verdict", n_rows, "few_frauds")] = 1000
+    wanted[Cell("verdict", 600, "alike", group_size=20)] = 1000
+    for n_rows in (100, 300, 1000):
+        wanted[Cell("verdict", n_rows, "right_often")] = 1000
     return wanted
 
 
@@ -223,8 +230,59 @@ def sample(cell, rng, n, group_size):
     return replace(rows, weight=weight)
 
 
+def few_frauds(rng, n, group_size):
+    """Of 95 in 100 rows that are passed .6 % are frauds, which cost more than all that is saved."""
+    decided = (rng.uniform(size=n) > 0.95).astype(int)
+    y = rng.uniform(size=n) < np.where(decided == 1, 0.5, 0.006)
+    true_gain = 0.95 * (0.994 * 4.0 - 0.006 * 1000.0)
+    return y.astype(int), decided, {"fn": 1000.0, "fp": 4.0}, true_gain
+
+
+def alike(rng, n, group_size):
+    """Rows of a group have classes and decisions that are alike, but not because of each other."""
+    group = np.arange(n) // group_size
+    y = rng.uniform(size=n) < rng.beta(0.6, 1.4, group[-1] + 1)[group]
+    decided = rng.uniform(size=n) < rng.beta(0.5, 0.5, group[-1] + 1)[group]
+    # Half of the rows are decided 0, where .3 are misses; always 1 is the best constant decision.
+    true_gain = 0.5 * (0.7 * 1.0 - 0.3 * 2.4)
+    return y.astype(int), decided.astype(int), {"fn": 2.4, "fp": 1.0}, true_gain
+
+
+def right_often(rng, n, group_size):
+    """Nine in ten decisions are right."""
+    y = (rng.uniform(size=n) < 0.3).astype(int)
+    decided = np.where(rng.uniform(size=n) < 0.9, y, 1 - y)
+    true_gain = 0.7 - (0.3 * 0.1 * 3.0 + 0.7 * 0.1)
+    return y, decided, {"fn": 3.0, "fp": 1.0}, true_gain
+
+
+GIVEN = {maker.__name__: maker for maker in (few_frauds, alike, right_often)}
+
+
+def draw_verdict(cell, seed):
+    """Draw rows with decisions that are given; return the verdict, in money, and the truth."""
+    rng = np.random.default_rng([seed, cell.n_rows, cell.group_size, sum(cell.table.encode())])
+    y, decided, prices, true_gain = GIVEN[cell.table](rng, cell.n_rows, cell.group_size)
+    groups = None
+    if cell.group_size > 0:
+        groups = np.arange(cell.n_rows) // cell.group_size
+    start = time.process_time()
+    found = verdict(y, decided, cost_matrix=prices, labels=[0, 1], groups=groups)
+    return {
+        **dict(zip(KEYS, cell.key, strict=True)),
+        "seed": seed,
+        "value": found.gain,
+        "low": found.low,
+        "high": found.high,
+        "truth": true_gain,
+        "seconds": time.process_time() - start,
+    }
+
+
 def draw(cell, seed):
     """Fit on one sample; return the estimate and the truth."""
+    if cell.effort == "verdict":
+        return draw_verdict(cell, seed)
     rng = np.random.default_rng([seed, cell.n_rows, cell.group_size, sum(cell.table.encode())])
     rows = sample(cell, rng, cell.n_rows, max(cell.group_size, 1))
     # Fresh rows come from a group each, so that they tell the truth more exactly.

@@ -32,6 +32,7 @@ from costboost.costs.labels import checked_codes, positions
 from costboost.decisions import cheapest, expected_cost
 from costboost.decisions.arrays import checked
 from costboost.estimator import CostSensitiveClassifier
+from costboost.metrics.money_interval import cost_interval
 
 __all__ = ["Monitor", "MonitorReport", "Snapshot", "snapshot", "snapshot_of"]
 
@@ -54,6 +55,8 @@ class Snapshot:
         True classes, as indices into `classes`, if known.
     paid : array of shape (n,), or None
         What each decision cost, if the truth is known.
+    matrix : array of shape (k, d) or (n, k, d)
+        Costs, truth by decision.
     """
 
     proba: Floats
@@ -64,6 +67,7 @@ class Snapshot:
     variance: Floats
     truth: Ints | None
     paid: Floats | None
+    matrix: Floats
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -112,7 +116,7 @@ def snapshot(
     if truth is not None:
         known = positions(truth, names, "classes", "truth", owner, n)
         paid = own[np.arange(n), known]
-    return Snapshot(p, names, actions, taken, mean, variance, known, paid)
+    return Snapshot(p, names, actions, taken, mean, variance, known, paid, C)
 
 
 def snapshot_of(
@@ -170,6 +174,8 @@ class MonitorReport:
         Expected cost per row of the reference.
     realised_cost : float or None
         Cost per row, if labels are known.
+    realised_low, realised_high : float or None
+        Interval of what rows like these cost in the long run, as of `costboost.metrics.cost_by`.
     confidence : float
         The argument of `Monitor.check`.
     """
@@ -180,6 +186,8 @@ class MonitorReport:
     high: float
     reference_cost: float
     realised_cost: float | None
+    realised_low: float | None
+    realised_high: float | None
     confidence: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -193,10 +201,15 @@ class MonitorReport:
         return asdict(self)
 
     def __str__(self) -> str:
-        realised = "" if self.realised_cost is None else f", realised {self.realised_cost:.4g}"
+        realised = ""
+        if self.realised_cost is not None:
+            realised = (
+                f", realised {self.realised_cost:.4g} ({self.realised_low:.4g} to "
+                f"{self.realised_high:.4g})"
+            )
         return (
             f"{self.n} rows: expected cost per row {self.expected_cost:.4g} "
-            f"({self.confidence:.0%}: {self.low:.4g} to {self.high:.4g}{realised}), reference "
+            f"({self.confidence:.0%}: {self.low:.4g} to {self.high:.4g}){realised}, reference "
             f"{self.reference_cost:.4g}"
         )
 
@@ -241,12 +254,20 @@ class Monitor:
         mean = float(new.expected.mean())
         spread = float(np.sqrt(new.variance.sum())) / len(new)
         half = float(norm.ppf(0.5 + confidence / 2)) * spread
+        realised: tuple[float | None, ...] = (None, None, None)
+        if new.paid is not None:
+            realised = cost_interval(
+                new.paid, prices=new.matrix, chosen=new.codes, confidence=confidence
+            )
+        value, low, high = realised
         return MonitorReport(
             n=len(new),
             expected_cost=mean,
             low=mean - half,
             high=mean + half,
             reference_cost=float(self.reference.expected.mean()),
-            realised_cost=None if new.paid is None else float(new.paid.mean()),
+            realised_cost=value,
+            realised_low=low,
+            realised_high=high,
             confidence=confidence,
         )

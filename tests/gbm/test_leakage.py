@@ -99,7 +99,9 @@ def test_rows_of_the_training_are_recognised(n, known):
     assert abs(found.share - known) < 0.1
     assert found.are_new == (known == 0.0) and (found.doubt is None) == (known == 0.0)
     if known == 1.0:
-        assert found.doubt == "the model was trained on 100.0\u00a0% of these rows"
+        assert found.doubt == "the model was trained on these rows"
+    if known == 0.3 and n == 2000:
+        assert found.doubt == "the model was trained on 30.0\u00a0% of these rows"
 
 
 def test_few_distinct_rows_repeat_honestly():
@@ -141,7 +143,7 @@ def test_a_model_knows_its_rows_also_from_a_file(tmp_path):
 
 WAYS = {
     "pays": "The model pays: it saves",
-    "trained": "Cannot tell: the model was trained on 100.0\u00a0% of these rows. On these rows it",
+    "trained": "Cannot tell: the model was trained on these rows. On these rows it saves",
     "leak": "Cannot tell: column Mahnstufe alone tells the class. On these rows it saves",
     "unknown": "The model pays: it saves",
 }
@@ -173,7 +175,7 @@ def test_the_verdict_of_a_report_knows_what_the_fit_knew(way, tmp_path):
     is_new = "that the model has not seen" in first_page
     assert is_new == (way in ("pays", "leak"))
     assert ("Deploy it" in first_page) == (way in ("pays", "unknown"))
-    assert ("Do not bet on this number" in first_page) == (way in ("trained", "leak"))
+    assert ("Do not bet on this" in first_page) == (way in ("trained", "leak"))
     assert ('<p class="big">Not known' in first_page) == (way in ("trained", "leak"))
 
 

@@ -42,6 +42,7 @@ def test_words_and_json():
     assert json.loads(json.dumps(report.to_dict()))["n"] == 500
     assert report.expected_cost == pytest.approx(new.expected.mean())
     assert report.realised_cost == pytest.approx(new.paid.mean())
+    assert report.realised_low < report.realised_cost < report.realised_high
     assert report.reference_cost == pytest.approx(reference.expected.mean())
     assert f"realised {report.realised_cost:.4g}" in str(report)
     bare = Monitor(reference).check(taken(rng, 500, labels=False))

@@ -48,6 +48,12 @@ def fit(
         metavar="FILE",
         panel=options.TEST,
     ),
+    forget_rows: bool = option(
+        False,
+        "Leave hashes of the training rows out of the model file. Reports then cannot notice rows "
+        "that the model was trained on.",
+        panel=options.MODEL,
+    ),
     force: bool = options.FORCE,
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
@@ -98,6 +104,8 @@ def fit(
         with collected_warnings():
             problem.fit(model)
         show.note(talk, f"The saved model was trained once more, on all {len(problem):,} rows.")
+    if forget_rows and hasattr(model, "row_hashes_"):
+        model.row_hashes_ = None
     save_model(model, problem.facts, model_file)
     if save_test is not None and len(held_out):
         with writer(save_test, problem.source) as write:
@@ -105,7 +113,9 @@ def fit(
     out.print()
     show.wrote(out, model_file)
     first = f"costboost predict {model_file} new.csv -o decisions.csv"
-    if found is not None and found.verdict.answer != "pays":
+    if found is not None and found.verdict.doubts:
+        first = "fit again without what gives the class away: --exclude COLUMN"
+    elif found is not None and found.verdict.answer != "pays":
         first = f"costboost compare {asked.table} ... shows whether another way to decide pays"
     second = f"costboost report {model_file} {save_test or test} -o report.html"
     if save_test is None and test is None:

@@ -141,5 +141,5 @@ def print_money(console: Console, found: Headline, rows: str) -> None:
     print_table(
         console, f"Total cost on {rows}",
         ["way to decide", ">cost", ">95 % interval", ">the model saves"], map(row, found.rules),
-        caption=f"Intervals: 95 %, of sums by {found.unit}.",
+        caption=f"Intervals: 95 %, with {found.unit}s taken for independent.",
     )  # fmt: skip

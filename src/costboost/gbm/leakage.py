@@ -211,7 +211,8 @@ class KnownRows:
         by_chance = binom.sf(n_known - 1, self.n_compared, min(self.natural_share + 0.01, 1.0))
         if self.excess <= KNOWN_SHARE or by_chance > KNOWN_PROBABILITY:
             return None
-        return f"the model was trained on {percent(self.share)} of these rows"
+        share = "" if self.share > 0.995 else f"{percent(self.share)} of "
+        return f"the model was trained on {share}these rows"
 
 
 def sketch_rows(X: Any, codes: Ints) -> tuple[AnyArray, float]:

@@ -214,12 +214,10 @@ class RareEvent(NamedTuple):
     rows: int  # rows on which it was seen
 
     def __str__(self) -> str:
-        seen = f"only {self.rows:,} rows of class {self.truth} were"
         if self.rows == 0:
-            seen = f"no row of class {self.truth} was"
-        elif self.rows == 1:
-            seen = f"only 1 row of class {self.truth} was"
-        return f"{seen} decided {self.decision}"
+            return f"no row of class {self.truth} was decided {self.decision} yet"
+        rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
+        return f"only {rows} of class {self.truth} had the decision {self.decision}"
 
 
 @dataclass(frozen=True)
@@ -342,7 +340,7 @@ class Verdict:
             return f"on these rows {saving} ({interval}), which says nothing about new ones."
         why = "but this may be chance"
         if self.rare_event is not None:
-            why = f"but {self.rare_event}, and a few more would turn this into a loss"
+            why = f"but {self.rare_event}, and a few of them would turn this into a loss"
         more = f"It would take more than {_MOST_TIMES:.0f} times as many rows to tell."
         if math.isfinite(self.more_rows):
             more = f"About {count(self.more_rows)} more rows would tell, if this stays so."
@@ -388,8 +386,11 @@ def _rare_event(gains: Sequence[Gain], costs: Costs, decided: Ints) -> RareEvent
     if event is None:
         return None
     # Events are sorted by the decision of the baseline if there is one, then by decision and class.
-    decision, truth = divmod(event, len(costs.classes))
-    decision %= len(costs.decisions)
+    place, truth = divmod(event, len(costs.classes))
+    taken = np.arange(len(costs.decisions))
+    if len(gains) == 1:
+        taken = np.unique(decided)
+    decision = int(taken[place % len(taken)])
     rows = int(np.sum((decided == decision) & (costs.codes == truth)))
     if rows > _FEW_EVENTS:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -119,8 +120,8 @@ def money_interval(
 def cost_interval(
     paid: Floats,
     *,
-    prices: Floats | None,
-    chosen: Ints | None = None,
+    prices: Floats,
+    chosen: Ints,
     weight: Floats | None = None,
     groups: AnyArray | None = None,
     confidence: float = 0.95,
@@ -139,9 +140,12 @@ def cost_interval(
     """
     if weight is None:
         weight = np.ones(len(paid))
-    event_costs = np.empty(0)
-    if prices is not None:
-        event_costs = _pseudo_events(prices, chosen, weight)[:, -1]
+    # What was never decided, as by a constant decision, cannot cost anything.
+    events = [
+        _mean_prices(prices, chosen == decision, weight)[:, decision]
+        for decision in np.unique(chosen)
+    ]
+    event_costs = np.concatenate(events)
     # A mean cost is the gain of decisions that cost nothing.
     gain = Gain.of(
         np.column_stack([paid, np.zeros(len(paid))]),
@@ -277,17 +281,14 @@ def gain_over_decisions(
 ) -> Gain:
     """Return the gain against other decisions on the same rows, such as those of today.
 
-    There is a pseudo-event for each pair of decisions, the second one taken by the others, and each
-    class.
+    There is a pseudo-event for each pair of decisions that were taken and each class.
     """
     if weight is None:
         weight = np.ones(len(paid))
     events = []
-    for theirs in np.unique(other):
-        for ours in range(prices.shape[-1]):
-            rows = (chosen == ours) & (other == theirs)
-            mean_prices = _mean_prices(prices, rows, weight)
-            events.append(mean_prices[:, [theirs, ours]])
+    for theirs, ours in product(np.unique(other), np.unique(chosen)):
+        mean_prices = _mean_prices(prices, (chosen == ours) & (other == theirs), weight)
+        events.append(mean_prices[:, [theirs, ours]])
     costs = np.column_stack([other_paid, paid])
     return Gain.of(costs, np.concatenate(events), weight=weight, groups=groups)
 

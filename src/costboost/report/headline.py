@@ -118,8 +118,8 @@ ADVICE = {
     "cannot tell": ("even", "Wait. Collect more cases with their outcome, then ask again."),
     "doubts": (
         "even",
-        "Do not bet on this number. Remove the reason, train again, and measure on cases that the "
-        "model was not trained on.",
+        "Do not bet on this. Mend what is said above, and measure again on cases that the model "
+        "was not trained on.",
     ),
 }
 
@@ -138,6 +138,8 @@ def first_page(report: ReportData) -> Section:
     size = money(1000 * abs(verdict.gain), case.unit, low, high)
     word = "saved" if verdict.gain >= 0 else "lost"
     note = f"{word} per 1,000 cases"
+    if answer == "cannot tell":
+        note += ", so far"
     yearly = ""
     if answer == "doubts":
         # A number that is not to be believed is no headline.
@@ -206,7 +208,8 @@ def comparison_section(report: ReportData) -> Section:
         f"On these {count(head.rows)} rows the model's decisions cost "
         f"<strong>{money(model.value, unit, *model)}</strong> "
         f"(95\u00a0% interval {span(model.low, model.high, unit, model.value)}).{reached} "
-        f"Intervals are Student's, of sums by {head.unit}."
+        f"Intervals take {head.unit}s for independent, and count costly events that are too rare "
+        "to be seen here."
     )
     rules = head.rules
     table = charts.table(
