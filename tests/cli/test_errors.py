@@ -57,6 +57,8 @@ def test_what_is_odd_is_said(world, tmp_path):
     for said in (fit, run("data", "check", rows, *COSTS, code=FOUND).stdout):
         assert "10 rows without a value for fraud are left out" in words(said)
         assert "'refund' of X tells the class of every row" in words(said)
+    assert "Cannot tell: column refund alone tells the class" in words(fit)
+    assert "--exclude COLUMN" in words(fit) and "The model pays" not in words(fit)
     for costs, said in {
         "--cost fn=0.00 --cost fp=5": "--cost fn=0: this mistake costs nothing. Is that meant?",
         "--cost yes:no=9 --cost no:yes=0": "--cost no:yes=0: this mistake costs nothing",

@@ -118,9 +118,10 @@ def test_rows_that_are_held_out(world, tmp_path):
     said = run(*split, "0.3", "--save-test", held).stdout
     late = pd.read_csv(held)["payment_id"].tolist()
     assert late == everything["payment_id"].tolist()[-210:]
-    assert "of sums by row" in said  # 15 days are too few
-    assert "of sums by day" in run(*split, "0.5").stdout
-    run(*command, "--group-column", "shop", "--save-test", held, "--force")
+    assert "with rows taken for independent" in said  # 15 days are too few
+    assert "with days taken for independent" in run(*split, "0.5").stdout
+    said = run(*command, "--group-column", "shop", "--save-test", held, "--force").stdout
+    assert "with groups taken for independent" in said
     out = pd.read_csv(held)
     rest = everything[~everything["payment_id"].isin(out["payment_id"])]
     assert 0 < len(out) < len(everything) and not set(rest["shop"]) & set(out["shop"])

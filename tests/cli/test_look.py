@@ -58,3 +58,17 @@ def test_the_model_file_is_an_ordinary_one(world):
     assert "\n  deciding 'yes' when the truth is 'no' costs 5\n" in text
     assert not re.search(r"\d\.\d{7}", text)
     assert load(world.model).cost_matrix == {"fn": "amount+15", "fp": 5.0, "positive": "yes"}
+
+
+def test_a_report_knows_the_rows_of_the_training(world, tmp_path):
+    page = tmp_path / "report.html"
+    arguments = ("report", world.model, world.train, "-o", page, "--force")
+    said = " ".join(run(*arguments).stdout.split())
+    assert "Cannot tell: the model was trained on" in said and "has not seen" not in said
+    assert "Deploy it" not in page.read_text(encoding="utf-8").partition('id="comparison"')[0]
+    found = as_json("report", world.model, world.held_out, "-o", page, "--force")
+    assert found["doubts"] == [] and found["answer"] in found["verdict"].lower()
+    model = tmp_path / "m.costboost"
+    run("fit", world.train, *COSTS, *SMALL, "--forget-rows", "-o", model)
+    found = as_json("report", model, world.train, "-o", page, "--force")
+    assert found["doubts"] == []
