@@ -30,6 +30,8 @@ FIT_ERRORS = {
     "--target currency": "the target 'currency' has one class, 'CHF', on all 700 rows",
     "--target amount": "A target has a few classes",
     f"{GOOD} --algorithm AdaC4": "Did you mean AdaC",
+    f"{GOOD} --algorithm LightGBM": "--algorithm MinCost decides at the least expected cost",
+    f"{GOOD} --column country=number": "--column says that 'country' is 'number'",
     f"{GOOD} --set n_estimator=4": "has no parameter 'n_estimator'. Did you mean n_estimators?",
     f"{GOOD} --set verbose=1": "other options of the command set it",
     f"{GOOD} --set n_estimators=many": "The 'n_estimators' parameter of CostBoostClassifier",
@@ -63,6 +65,7 @@ def test_what_is_odd_is_said(world, tmp_path):
         "--cost fn=0.00 --cost fp=5": "--cost fn=0: this mistake costs nothing. Is that meant?",
         "--cost yes:no=9 --cost no:yes=0": "--cost no:yes=0: this mistake costs nothing",
         "--cost fn=-amount --cost fp=5": "costs without the minus sign",
+        "--cost fn=3 --cost fp=amount": "A miss (fn) costs less than a false alarm (fp), 3 against",
     }.items():
         given = (*FRAUD.split(), *costs.split())
         assert said in words(run("data", "check", world.train, *given, code=FOUND).stdout)
@@ -120,9 +123,37 @@ OTHER_ERRORS = {
     "predict NEW TRAIN": "There is no model file",
     f"fit TRAIN {GOOD} -o NEW/m.costboost": "does not exist",
     f"fit TRAIN {GOOD} -o .": "is a folder",
-    "explain MODEL TRAIN --row 701": "has 700 rows, so there is no row 701",
+    "explain MODEL TRAIN --row 702": "the last of them is row 701, so there is no row 702",
+    "explain MODEL TRAIN --row 1": "is its header; its first row is --row 2",
     "report MODEL BLIND -o NEW": "no column 'fraud' (the truth)",
 }
+
+
+EXISTING = {
+    f"fit TRAIN {GOOD} --exclude amounts": "The nearest names: 'amount'",
+    f"fit TRAIN {GOOD} --algorithm LightGBM": "--algorithm MinCost",
+    f"fit TRAIN {GOOD} --set n_estimator=4": "Did you mean n_estimators?",
+    f"fit TRAIN {GOOD}": "fraud.costboost exists",
+    f"compare TRAIN {GOOD} --algorithm AdaC4 --plot OLD.png": "Did you mean AdaC",
+    "predict MODEL TRAIN -o OLD.csv --capacity block=3": "name a decision of the model",
+    "predict MODEL TRAIN -o OLD.csv --keep paymentid": "The nearest names: 'payment_id'",
+    "predict MODEL BLIND -o OLD.csv": "Is it 'amounts'?",
+    "report MODEL TRAIN -o OLD.html --segment amounts": "The nearest names: 'amount'",
+}
+
+
+@pytest.mark.parametrize(("asked", "said"), EXISTING.items())
+def test_the_request_is_checked_before_files_that_exist(world, tmp_path, monkeypatch, asked, said):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.read_csv(world.train).rename(columns={"amount": "amounts"})
+    frame.to_csv("blind.csv", index=False)
+    old = ["OLD.csv", "OLD.html", "OLD.png", "fraud.costboost"]
+    for name in old:
+        (tmp_path / name).write_text("old")
+    for name, path in (("MODEL", world.model), ("TRAIN", world.train), ("BLIND", "blind.csv")):
+        asked = asked.replace(name, str(path))
+    assert said in fails(*shlex.split(asked))
+    assert all((tmp_path / name).read_text() == "old" for name in old)
 
 
 @pytest.mark.parametrize(("asked", "said"), OTHER_ERRORS.items())

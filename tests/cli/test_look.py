@@ -10,7 +10,7 @@ from costboost.files import load
 
 
 def test_explain_adds_up(world):
-    found = as_json("explain", world.model, world.train, "--row", 17)
+    found = as_json("explain", world.model, world.train, "--row", 18)
     assert found["base"] + sum(p["part"] for p in found["parts"]) == pytest.approx(found["saving"])
     costs = sorted(found["expected_cost"].values())
     assert found["saving"] == pytest.approx(costs[1] - costs[0])
@@ -25,6 +25,11 @@ def test_report(world, tmp_path):
                     "--segment", "payment_id", "--segment", "amount", "--segment", "country",
                     "--segment", "when", "--time-column", "when")  # fmt: skip
     text = page.read_text()
+    # Rows are counted as a spreadsheet does: the dearest mistake is found under its number.
+    model, frame = load(world.model), pd.read_csv(world.held_out)
+    decided = model.predict(frame.drop(columns="fraud"))
+    missed = frame["amount"].where((frame["fraud"] == "yes") & (decided == "no"))
+    assert f">{missed.idxmax() + 2}<" in text
     for name in ("report: fraud", "by payment_id", "by amount", "by country", "by when"):
         assert f"Cost {name}" in text
     # Of ids and dates, which are no numbers.

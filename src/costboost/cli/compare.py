@@ -57,10 +57,8 @@ def compare(
     # Ways that are not distinguishable from the best of their group share its number.
     if plot is not None:
         need("matplotlib", "cli", "--plot")
-    check_output(plot, asked.table, asked.cost_matrix, force=force)
     out, talk = show.consoles(as_json, quiet)
     problem = read_problem(asked)
-    show.note(talk, *problem.notes)
     names = algorithm or ["CostBoost", "MinCost"]
     if [name.lower() for name in names] == ["all"]:
         names = [name for name in algorithm_names() if name != "TargetRate"]
@@ -73,6 +71,8 @@ def compare(
         engine = _engine(package, len(problem), seed)
         contenders[f"{others[package]}, calibrated"] = _calibrated(engine)
     pairs = folds(problem, n_folds, seed)
+    check_output(plot, asked.table, asked.cost_matrix, force=force)
+    show.note(talk, *problem.notes)
     with collected_warnings() as remarks:
         found = costboost.compare(
             contenders, (problem.X.drop(problem.columns.target), problem.y),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -16,6 +17,25 @@ FOUND = 3
 """Exit code of a command that ran and found something: a remark on a file."""
 WRONG = 2
 """Exit code of a command that was asked for something it cannot do."""
+
+
+# What the library says in words of Python, and what that is on the command line.
+PYTHON_WORDS = (
+    (r"The 'columns' parameter(?: of \w+)?", "--column"),
+    (r"the 'columns' parameter", "--column"),
+    (r"columns=\{'([^']*)': '([^']*)'\}", r"--column \1=\2"),
+    (r"Say what they are by 'columns'", "Say what they are by --column"),
+    (r"The 'cost_matrix' parameter(?: of \w+)?", "--cost"),
+    (r" Look at cost_matrix_\.", " `costboost inspect` shows the costs of a model."),
+    (r"Give the weak learner more room", "Use --set for stronger learners, or another --algorithm"),
+)
+
+
+def in_command_words(text: str) -> str:
+    """Return a message of the library in words of the command line."""
+    for pattern, words in PYTHON_WORDS:
+        text = re.sub(pattern, words, text)
+    return text
 
 
 def printable(text: str) -> str:
@@ -39,7 +59,7 @@ def told_errors() -> Iterator[None]:
         from rich.console import Console
         from rich.text import Text
 
-        said = printable(str(error)) or type(error).__name__
+        said = printable(in_command_words(str(error))) or type(error).__name__
         message = Text.assemble(("Error: ", "bold red"), said)
         Console(stderr=True).print(message, soft_wrap=True, highlight=False)
         raise typer.Exit(WRONG) from None
@@ -55,5 +75,5 @@ def collected_warnings() -> Iterator[list[str]]:
     # What becomes of columns is shown anyway.
     kinds = (DeprecationWarning, PendingDeprecationWarning, ResourceWarning, ColumnWarning)
     found += dict.fromkeys(
-        str(one.message) for one in caught if not issubclass(one.category, kinds)
+        in_command_words(str(one.message)) for one in caught if not issubclass(one.category, kinds)
     )

@@ -67,17 +67,10 @@ def fit(
     from costboost.costs.forms import columns_of
 
     out, talk = show.consoles(as_json, quiet)
-    reads = (asked.table, asked.cost_matrix, test)
-    model_file = path or Path(f"{asked.target}.costboost")
-    check_output(model_file, *reads, force=force, model=path is not None)
-    check_output(save_test, *reads, force=force, table=True)
     problem = read_problem(asked)
     problem = replace(problem, facts={**problem.facts, "nothing": nothing})
-    words = problem.source.in_words()
-    talk.print(f"{show.escape(asked.table)}: {len(problem):,} rows ({words})")
-    show.print_columns(talk, problem.columns, columns_of(problem.settings["cost_matrix"]))
-    show.note(talk, *problem.notes)
-    model, training = learner.make(problem), problem
+    model = learner.make(problem)
+    training = problem
     if test is None:
         train, index, how = split(problem, test_size, learner.seed)
         training, held_out = problem.take(train), problem.take(index)
@@ -85,6 +78,15 @@ def fit(
         other, how = asked.open(test), test
         known = problem.columns, problem.classes, problem.facts
         held_out = read_rows(other.read(), *known, other.name)
+    # Mistakes of the request come before files that exist, which is seldom the mistake.
+    reads = (asked.table, asked.cost_matrix, test)
+    model_file = path or Path(f"{asked.target}.costboost")
+    check_output(model_file, *reads, force=force, model=path is not None)
+    check_output(save_test, *reads, force=force, table=True)
+    words = problem.source.in_words()
+    talk.print(f"{show.escape(asked.table)}: {len(problem):,} rows ({words})")
+    show.print_columns(talk, problem.columns, columns_of(problem.settings["cost_matrix"]))
+    show.note(talk, *problem.notes)
     show.say(
         talk,
         f"\nTraining {type(model).__name__} on {len(training):,} rows; held out: "

@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 
 # --- by name -----------------------------------------------------------------------------------
 
+# Libraries and classes that people ask for; MinCost decides by the probabilities of one of them.
+OTHER_CLASSIFIERS = (
+    "catboost",
+    "gradientboosting",
+    "histgradientboosting",
+    "lgbm",
+    "lightgbm",
+    "logisticregression",
+    "randomforest",
+    "sklearn",
+    "xgb",
+    "xgboost",
+)
+
 
 def algorithm_names() -> list[str]:
     """Names of all classes, without the ending."""
@@ -45,6 +59,11 @@ def algorithm_class(name: str) -> Any:
     if wanted not in known:
         near = nearest(wanted, known.values(), n=2, cutoff=0.4)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        if wanted in OTHER_CLASSIFIERS:
+            hint = (
+                " --algorithm MinCost decides at the least expected cost, by calibrated "
+                "probabilities of LightGBM; in Python, MinCostClassifier takes any classifier."
+            )
         raise TableError(
             f"--algorithm must be a class of the library, got {name!r}.{hint} There are: "
             f"{', '.join(known.values())}."

@@ -70,7 +70,6 @@ def predict(
     if as_json and output == "-":
         raise TableError("--json prints a summary to the standard output: name a file with -o.")
     console = Console(stderr=True, quiet=as_json)
-    check_output(output, asked.model, asked.table, force=force, table=True)
     model, facts = load_model(asked.model)
     source, columns, decisions = asked.open(), model.columns_, model.decisions_.tolist()
     limits = _limits(capacity, decisions)
@@ -78,6 +77,12 @@ def predict(
         raise TableError("--per needs --capacity, as in --capacity review=200 --per day.")
     if explain:
         _check_explains(model)
+    given = source.columns()
+    check_names(listed(keep), given, "--keep", source.name)
+    for column in columns.used:
+        if column.name not in given:
+            raise columns.lacks(column.name, given, source.name)
+    check_output(output, asked.model, asked.table, force=force, table=True)
     expressions, plan = expressions_in(model.cost_matrix), None
     counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
     comma = any(column.decimal == "," for column in columns.used)
@@ -232,7 +237,11 @@ def _show_prices(console: Console, plan: Decisions) -> None:
 @command
 def explain(
     asked: ScoringOptions,
-    row: int = option(1, "Row of the file, counted from 1 without the header.", min=1),
+    row: int | None = option(
+        None,
+        "Row of the file as a spreadsheet counts it: a header is row 1. The first one if left out.",
+        min=1,
+    ),
     top: int = option(10, "Features to show.", min=1),
     as_json: bool = options.AS_JSON,
 ) -> None:
@@ -242,11 +251,19 @@ def explain(
     model, _ = load_model(asked.model)
     _check_explains(model)
     source = asked.open()
-    frame = source.scan().slice(row - 1, 1).collect()
+    first = 1 + source.is_text  # a header is row 1
+    if row is None:
+        row = first
+    if row < first:
+        raise TableError(f"Row 1 of {source.name} is its header; its first row is --row 2.")
+    frame = source.scan().slice(row - first, 1).collect()
     if not frame.height:
         n = source.scan().select(pl.len()).collect().item()
-        raise TableError(f"{source.name} has {n:,} rows, so there is no row {row}.")
-    X = model.columns_.read(frame, source.name, row + source.is_text)
+        raise TableError(
+            f"{source.name} has {n:,} rows, the last of them is row {n + first - 1}, so there is "
+            f"no row {row}."
+        )
+    X = model.columns_.read(frame, source.name, row)
     found = model.explain(X)
     answer = model._answer(X)
     proba, expected = answer.proba[0], answer.expected[0]

@@ -18,6 +18,7 @@ from costboost.cli.options import ProblemOptions, assigned, listed
 from costboost.columns import Columns, TableError, open_source, unknown_column
 from costboost.columns.columns import look
 from costboost.columns.raw import as_texts, open_column
+from costboost.costs import Expression
 from costboost.costs.forms import Reader, columns_of, expressions_in
 
 if TYPE_CHECKING:
@@ -99,8 +100,16 @@ def read_problem(asked: ProblemOptions) -> CostProblem:
     rows = read_rows(frame, columns, classes, facts, source.name)
     # Rows are counted as a spreadsheet does: a header is row 1.
     numbers = np.flatnonzero(is_known) + 1 + int(source.is_text)
+    typed_rows = columns.read(frame)
     for expression in expressions_in(form):
-        expression(columns.read(frame), rows=numbers.tolist(), of=source.name)
+        expression(typed_rows, rows=numbers.tolist(), of=source.name)
+    if form is not None and "fn" in form:
+        means = [mean_cost(form[name], typed_rows) for name in ("fn", "fp")]
+        if means[0] < means[1]:
+            notes.append(
+                f"A miss (fn) costs less than a false alarm (fp), {means[0]:,.6g} against "
+                f"{means[1]:,.6g} on average: are they swapped?"
+            )
     return replace(rows, settings=settings, notes=notes, source=source)
 
 
@@ -275,6 +284,13 @@ def _cell(text: str) -> Any:
         return float(text)
     except ValueError:
         return text
+
+
+def mean_cost(cell: Any, rows: Any) -> float:
+    """Return what an entry costs, on average over the rows if it is an expression."""
+    if isinstance(cell, str):
+        cell = Expression(cell)(rows)
+    return float(np.mean(cell))
 
 
 def _costs_of_file(path: Path) -> Entries:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.pretty import Pretty
 
@@ -40,16 +41,18 @@ def report(
     from costboost.report import write_report
 
     need("plotly", "cli", "costboost report")
-    check_output(path, asked.model, asked.table, force=force)
     model, facts = load_model(asked.model, "which the report needs")
     source, columns = asked.open(), model.columns_
     frame = source.read()
     facts = {**facts, "nothing": nothing or facts.get("nothing")}
     rows = read_rows(frame, columns, model.classes_.tolist(), facts, source.name)
-    X, more = typed_frame(model, frame, source.name), {}
+    X = typed_frame(model, frame, source.name)
+    # Rows have the numbers that a spreadsheet shows: a header is row 1.
+    more = {"ids": np.arange(len(frame)) + 1 + source.is_text}
     if time_column is not None:
         more["time"] = column_values(frame, time_column, columns, source.name, "date")
     check_names(segment or (), frame.columns, "--segment", source.name)
+    check_output(path, asked.model, asked.table, force=force)
     priced = [name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f"]
     few = [str(x) for x in X if str(X[x].dtype) == "category" and X[x].nunique() <= 20]
     kinds = {one.name: one.kind for one in columns if one.name in X}
