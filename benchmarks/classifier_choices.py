@@ -13,6 +13,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -26,9 +28,12 @@ from costboost import CostBoostClassifier
 from costboost.columns import Columns
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
-from costboost.gbm.models import Target, best_factor
-from costboost.gbm.rows import MemoryRows, PricedRows, make_folds
-from costboost.gbm.train import Rounds, candidate
+from costboost.gbm.calibration import best_factor
+from costboost.gbm.data import FoldOptions, TrainingData, TrainingTable, make_folds
+from costboost.gbm.members import MemberSpec
+from costboost.gbm.objectives import LogLoss
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import Job, fit_model
 from costboost.metrics import avoidable_cost_score
 from costboost_papers.costs import class_frequency
 from costboost_papers.datasets import load
@@ -113,17 +118,21 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         random_state=seed,
     )
     known, asked = costs.take(train), costs.take(test)
-    model = CostBoostClassifier(n_jobs=1, n_estimators=ROUNDS, random_state=seed)
-    rows = PricedRows(X[train], known, np.ones(len(train)))
-    parts, seeds = make_folds(rows, rows.weights, model)
-    table = MemoryRows(rows, columns, parts, seeds, "", has_row_costs=False)
-    target = Target(table.totals)
+    model = CostBoostClassifier(
+        n_jobs=1, n_estimators=ROUNDS, random_state=seed, early_stopping=False
+    )
+    data = TrainingData(X[train], known, np.ones(len(train)), columns.categorical)
+    folds = make_folds(data, FoldOptions(""), np.random.RandomState(seed))
+    parts = [(fold.train_rows, fold.held_out_rows) for fold in folds]
+    table = TrainingTable("", columns, data.totals, folds, has_row_costs=False)
+    objective = LogLoss(data.totals.weight)
+    settings = TrainingSettings.from_estimator(model, table, objective, {})
     boosters, curves = [], []
-    for number, part in enumerate(parts):
-        kind = candidate(model, target)
-        booster, _ = table.fit(kind, target, number, Rounds(kind, number, 1, {}))
-        boosters.append(booster.booster)
-        stages = enumerate(booster.staged_scores(X[train][part[1]]), 1)
+    for number, fold in enumerate(folds):
+        job = Job(MemberSpec(), replace(fold, seed=number), settings)
+        fitted = fit_model(job, objective, (), n_threads=1, is_over=lambda: False)
+        boosters.append(fitted.model.booster)
+        stages = enumerate(fitted.model.staged_predict(X[train][fold.held_out_rows]), 1)
         curves.append({t: scores.copy() for t, scores in stages if t % EVERY == 0})
 
     def saved(proba: np.ndarray) -> float:
@@ -144,8 +153,9 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
             continue
         seen = np.concatenate([curve[t] for curve, t in zip(curves, rounds, strict=True)])
         rows = np.concatenate([part[1] for part in parts])
-        on_rows = target.on(known.take(rows), np.ones(len(rows)))
-        T = best_factor(seen, on_rows.loss, len(seen))
+        target = objective.target(known.take(rows), np.ones(len(rows)))
+        loss_of = partial(objective.loss, target=target)
+        T = best_factor(seen, loss_of, len(seen))
         yield "average", "one booster", saved(to_proba(scores[0]))
         yield "average", "scores", saved(to_proba(np.mean(scores, axis=0)))
         yield "average", "probabilities", saved(np.mean([to_proba(s) for s in scores], axis=0))
@@ -154,7 +164,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         last = [b.predict(X[test], raw_score=True, num_iteration=ROUNDS) for b in boosters]
         seen = np.concatenate([curve[ROUNDS] for curve in curves if ROUNDS in curve])
         if len(seen) == len(rows):
-            T = best_factor(seen, on_rows.loss, len(seen))
+            T = best_factor(seen, loss_of, len(seen))
             full = {"no": 1.0, "temperature": T}
             for how, factor in full.items():
                 value = saved(np.mean([to_proba(factor * s) for s in last], axis=0))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -27,8 +28,11 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
-from costboost.gbm.models import Target, best_factor
-from costboost.gbm.train import Rounds, blend, candidates_for, mixed
+from costboost.gbm.calibration import best_factor, blend, mixed
+from costboost.gbm.members import members_to_try
+from costboost.gbm.objectives import LogLoss
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import Job, fit_model
 from costboost.metrics import avoidable_cost_score
 
 KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
@@ -59,24 +63,27 @@ def keep(data: str, seed: int) -> None:
     """Train what is not kept yet: held-out and test scores, seconds of processor time."""
     split = split_of(data, seed)
     model = CostBoostClassifier(effort="high", cv=FOLDS, n_jobs=1, random_state=seed)
-    table = model._read_rows(split.X_train, split.y_train)
-    n, X_test = len(table.rows), model._read(split.X_test)
-    target = Target(table.totals)
-    for kind in candidates_for(model, target, table):
-        path = KEPT / f"{data}-{seed}-{kind.name}.npz"
+    table = model._read_training_table(split.X_train, split.y_train)
+    n, X_test = table.totals.rows, model._read(split.X_test)
+    objective = LogLoss(table.totals.weight)
+    settings = TrainingSettings.from_estimator(model, table, objective, {})
+    for spec in members_to_try(table, objective, settings):
+        path = KEPT / f"{data}-{seed}-{spec.name}.npz"
         if path.exists():
             continue
-        shape = () if target.n_scores == 1 else (target.n_scores,)
+        shape = () if objective.n_scores == 1 else (objective.n_scores,)
         held, test = np.zeros((n, *shape)), np.zeros((len(X_test), *shape))
         start = time.process_time()
-        for i, (_, held_out) in enumerate(table.folds):
-            rounds = Rounds(kind, seed + i, 1, table.watched(i))
-            trained, held[held_out] = table.fit(kind, target, i, rounds)
-            test += trained.scores(X_test) / FOLDS
+        for i, fold in enumerate(table.folds):
+            # Without parts, each model stops by its own held-out rows.
+            job = Job(spec, replace(fold, seed=seed + i, parts=None), settings, i, FOLDS)
+            fitted = fit_model(job, objective, (), n_threads=1, is_over=lambda: False)
+            held[fold.held_out_rows] = fitted.held_out_scores
+            test += fitted.model.predict(X_test) / FOLDS
         seconds = time.process_time() - start
         np.savez_compressed(path, held=held, test=test, seconds=seconds)
         loss = loss_of(held, split.y_train)
-        print(f"{data:16s} {seed}  {kind.name:28s} {loss:.4f}  {seconds:.1f} s", flush=True)
+        print(f"{data:16s} {seed}  {spec.name:28s} {loss:.4f}  {seconds:.1f} s", flush=True)
 
 
 def judged(data: str, seed: int) -> list[dict]:

@@ -46,20 +46,23 @@ from costboost.costs.forms import varies
 from costboost.costs.labels import codes_of
 from costboost.decisions import Decisions, Explanation, read_limits
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.gbm.models import Model, Target, TreeModel, to_scores
-from costboost.gbm.parameters import RULES, canonical
-from costboost.gbm.rows import (
-    LARGEST_SEED,
+from costboost.gbm.data import (
+    FoldOptions,
     HoldOut,
-    PricedRows,
-    StreamedRows,
+    StreamedFold,
     Totals,
-    held_out_rows,
-    hold_out_rule,
-    strata,
+    TrainingData,
+    TrainingTable,
+    draw_seed,
+    streamed_table,
 )
-from costboost.gbm.train import Candidate, Rounds, train
-from costboost.gbm.xgboost import feature_types, in_single, matrix_options, parameters_for
+from costboost.gbm.members import MemberSpec
+from costboost.gbm.models import Model, TreeModel
+from costboost.gbm.objectives import Target, TrainingObjective, to_scores
+from costboost.gbm.parameters import RULES, canonical
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import TrainingLog
+from costboost.gbm.xgboost import feature_types, in_single, make_params, matrix_options
 from costboost.trees import from_xgboost
 
 __all__ = ["DaskCostBoostClassifier", "WorkerLostError"]
@@ -79,7 +82,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     """Gradient boosting that takes the decisions of least expected cost, on many machines.
 
     `costboost.CostBoostClassifier` with ``effort="fast"`` and XGBoost's trees, trained by the
-    workers of a Dask cluster: no process ever holds all rows. There is one booster per head, not
+    workers of a Dask cluster: no process ever holds all rows. There is one booster, not
     one per fold, so that the cluster trains once, not five times.
 
     Parameters
@@ -114,12 +117,12 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Attributes
     ----------
-    classes_, decisions_, cost_matrix_, heads_, n_iter_, estimated_score_, temperature_
+    classes_, decisions_, cost_matrix_, model_, n_iter_, estimated_score_, temperature_
         These and all others as in `costboost.CostBoostClassifier`.
     booster_ : lightgbm.Booster
-        The booster of the first head, made from XGBoost's trees.
+        The booster of probabilities, made from XGBoost's trees.
     boosters_ : list of lightgbm.Booster
-        The boosters of the first head: a list of one.
+        The boosters of probabilities: a list of one.
 
     See Also
     --------
@@ -210,8 +213,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         arguments = self.get_params(deep=False)
         del arguments["client"], arguments["worker_timeout"]
         local = CostBoostClassifier(effort="fast", **arguments)
-        source = DaskSource(cluster, X, y, costs, sample_weight, local, owner)
-        train(source, local)
+        table = read_dask_table(cluster, X, y, costs, sample_weight, model=local, owner=owner)
+        local._fit_table(table)
         self._local = local
         return self
 
@@ -538,7 +541,7 @@ def _seen(X: Any, y: Any, columns: Mapping[str, str] | None) -> tuple[AnyArray, 
 
 def _block(
     place: int, part: Any, model: CostBoostClassifier, owner: str, *, features: bool = False
-) -> PricedRows | None:
+) -> TrainingData | None:
     """The rows of a partition that have weight, with their features if these are wanted."""
     X, y, costs, weights = part
     n = len(y)
@@ -553,18 +556,18 @@ def _block(
         return None
     w = check_weights(w, n, owner)
     known = model._price(costs, X, np.searchsorted(model.classes_, np.asarray(y)), owner)
-    matrix = None
+    data = TrainingData(None, known, w)
     if features:
         columns = model.columns_
         inputs = columns.encode(X) if columns.columns else np.asarray(X)
-        matrix = in_single(inputs).astype(np.float32)
-    return PricedRows(matrix, known, w).weighted()
+        data = replace(data, X=in_single(inputs).astype(np.float32))
+    return data.with_weight()
 
 
 def _group_counts(place: int, part: Any, model: CostBoostClassifier, owner: str) -> Ints:
-    """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
+    """How many rows of a partition each stratum has (see `TrainingData.strata`)."""
     block, n = _block(place, part, model, owner), 2 * len(model.classes_)
-    return np.zeros(n, np.intp) if block is None else np.bincount(strata(block.costs), minlength=n)
+    return np.zeros(n, np.intp) if block is None else np.bincount(block.strata, minlength=n)
 
 
 def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Any, ...]:
@@ -572,163 +575,213 @@ def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Any, ...]:
     block = _block(*part, features=True)
     if block is None:
         return None, None, None, None
-    held = held_out_rows(rule, strata(block.costs), before)
+    held = rule.held_out(block.strata, before)
     held_out = block.take(held)
-    seen = replace(held_out, X=None) if held.any() else None
+    seen = held_out.without_inputs() if held.any() else None
     return block.take(~held), held_out, seen, Totals.of(block, int(held.sum()))
 
 
-def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]:
+def _columns(shard: Any, held_out: bool, objective: TrainingObjective) -> tuple[AnyArray, ...]:
     """Features, labels and weights of some rows, as XGBoost carries them."""
     rows = shard[held_out]
-    known = target.on(rows.costs, rows.weights)
-    return rows.X, known.labels.astype(np.float32), known.weights.astype(np.float32)
+    target = objective.target(rows.costs, rows.sample_weight)
+    return rows.X, target.y.astype(np.float32), target.weight.astype(np.float32)
 
 
 def _scores(shard: Any, model: Model) -> Floats:
     """Scores of the held-out rows of a partition."""
-    return model.scores(shard[1].X)
+    return model.predict(shard[1].X)
 
 
-def _known(target: Target, data: Any) -> Target:
-    """A target on the rows of a worker's matrix, read from it in the first round."""
-    if not hasattr(data, "known_target"):
-        data.known_target = target.carried(data.get_label(), data.get_weight())
-    return data.known_target  # type: ignore[no-any-return]
+def _target_of(objective: TrainingObjective, data: Any) -> Target:
+    """The target of the rows of a worker's matrix, read from it in the first round."""
+    if not hasattr(data, "costboost_target"):
+        target = objective.target_of_labels(data.get_label(), data.get_weight())
+        data.costboost_target = target
+    return data.costboost_target  # type: ignore[no-any-return]
 
 
-def derivatives(target: Target, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
-    """XGBoost's custom objective, for a target other than log loss: gradient and Hessian."""
+def derivatives(
+    objective: TrainingObjective, scores: AnyArray, data: xgb.DMatrix
+) -> tuple[AnyArray, AnyArray]:
+    """XGBoost's custom objective, for one other than log loss: gradient and Hessian."""
     if not data.num_row():  # XGBoost's scores have lost the number of classes there
-        k = target.n_scores
+        k = objective.n_scores
         nothing = np.zeros((0, k) if k > 1 else 0, dtype=np.float32)
         return nothing, nothing
-    return _known(target, data).derivatives(scores)
+    return objective.derivatives(scores, _target_of(objective, data))
 
 
-def mean_loss(target: Target, outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
+def mean_loss(
+    objective: TrainingObjective, outputs: AnyArray, data: xgb.DMatrix
+) -> tuple[str, float]:
     """XGBoost's custom metric: the mean loss over the rows of all workers, the same on each."""
     sums = np.zeros(2)
-    if data.num_row() and _known(target, data).weight > 0:
-        # With an objective of its own XGBoost hands over probabilities, else raw scores.
-        scores = to_scores(outputs) if target.is_log_loss else np.asarray(outputs, np.float64)
-        weight = float(data.get_weight().sum(dtype=np.float64))
-        sums[:] = weight * _known(target, data).loss(scores), weight
+    if data.num_row():
+        target = _target_of(objective, data)
+        if target.total_weight > 0:
+            scores = np.asarray(outputs, np.float64)
+            if objective.is_log_loss:
+                # With an objective of its own XGBoost hands over probabilities.
+                scores = to_scores(outputs)
+            weight = float(data.get_weight().sum(dtype=np.float64))
+            sums[:] = weight * objective.loss(scores, target), weight
     total: Any = collective.allreduce(sums, collective.Op.SUM)
     # The order of a sum must not decide when to stop.
     return "loss", float(f"{total[0] / total[1]:.12g}")
 
 
-class DaskSource(StreamedRows):
+def read_dask_table(
+    cluster: _Cluster,
+    X: Any,
+    y: Any,
+    costs: Any,
+    sample_weight: Any,
+    *,
+    model: CostBoostClassifier,
+    owner: str,
+) -> TrainingTable:
+    """Read columns, classes and sums of rows in the memory of a cluster; split them there."""
+    table = _as_table(X, owner)
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
+    partitions = list(enumerate(zip(*parts, strict=True)))
+    tasks = [delayed(_seen)(*part[:2], model.columns) for _, part in partitions]
+    labels, seen = zip(*cluster.gather(tasks, "reading y and the columns"), strict=True)
+    classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
+    check_classification_targets(np.repeat(classes, 2))  # or many classes are a warning
+    check_classes(classes, owner)
+    if isinstance(table, da.Array):
+        columns = Columns((), table.shape[1])
+    else:
+        merged = {name: reduce(Seen.merge, (part[name] for part in seen)) for name in seen[0]}
+        columns = model._learn_columns(merged, str(getattr(y, "name", None) or ""))
+    model.classes_ = classes
+    model.columns_ = columns
+    needs_columns = varies(model.cost_matrix) or isinstance(costs, Mapping)
+    if costs is None and not needs_columns:
+        # A mistake in the matrix is found here, not by the workers.
+        model._price(None, None, np.empty(0, dtype=np.intp), owner)
+    rng = check_random_state(model.random_state)
+    shared = delayed(model, traverse=False)
+    before = np.zeros((len(partitions) + 1, 2 * len(classes)), dtype=np.intp)
+    if model.early_stopping:  # rows of each stratum before each partition
+        read = [(i, part if needs_columns else (None, *part[1:])) for i, part in partitions]
+        counts = [delayed(_group_counts)(*part, shared, owner) for part in read]
+        before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
+    options = FoldOptions(
+        owner=owner,
+        early_stopping=model.early_stopping,
+        validation_fraction=model.validation_fraction,
+    )
+    rule = HoldOut.of(options, int(before[-1].sum()), len(classes), rng)
+    seed = draw_seed(rng)
+    shards = cluster.client.persist(
+        [delayed(_split)(rule, before[i], i, part, shared, owner) for i, part in partitions]
+    )
+    # What the client needs of them is small enough to travel.
+    sums = cluster.gather([shard[2:] for shard in shards], "reading the rows")
+    # With the numbers of training and held-out rows.
+    sizes = [(t.rows - t.held_out_rows, t.held_out_rows) if t else (0, 0) for _, t in sums]
+    fold = DaskFold(
+        seed,
+        cluster=cluster,
+        shards=list(zip(shards, sizes, strict=True)),
+        columns=columns,
+        verbose=model.verbose,
+    )
+    return streamed_table(
+        sums,
+        owner=owner,
+        columns=columns,
+        loss=model.loss,
+        has_row_costs=costs is not None,
+        fold=fold,
+        is_local=False,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DaskFold(StreamedFold):
     """Training rows in the memory of a cluster; no process holds all of them."""
 
-    is_local = False
+    cluster: _Cluster = field(kw_only=True)
+    # Each partition, with the numbers of its training and held-out rows.
+    shards: list[tuple[Any, tuple[int, int]]] = field(kw_only=True)
+    columns: Columns = field(kw_only=True)
+    verbose: int = field(kw_only=True)
 
-    def __init__(
+    def fit_model(
         self,
-        cluster: _Cluster,
-        X: Any,
-        y: Any,
-        costs: Any,
-        sample_weight: Any,
-        model: CostBoostClassifier,
-        owner: str,
-    ) -> None:
-        self.cluster, self.model, self.owner = cluster, model, owner
-        table = _as_table(X, owner)
-        if y is None:
-            raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-        parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
-        partitions = list(enumerate(zip(*parts, strict=True)))
-        tasks = [delayed(_seen)(*part[:2], model.columns) for _, part in partitions]
-        labels, seen = zip(*cluster.gather(tasks, "reading y and the columns"), strict=True)
-        classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
-        check_classification_targets(np.repeat(classes, 2))  # or many classes are a warning
-        check_classes(classes, owner)
-        if isinstance(table, da.Array):
-            self.columns = Columns((), table.shape[1])
-        else:
-            merged = {name: reduce(Seen.merge, (part[name] for part in seen)) for name in seen[0]}
-            self.columns = model._learn_columns(merged, str(getattr(y, "name", None) or ""))
-        model.classes_, model.columns_ = classes, self.columns
-        self.has_row_costs = costs is not None
-        needs_columns = varies(model.cost_matrix) or isinstance(costs, Mapping)
-        if costs is None and not needs_columns:
-            # A mistake in the matrix is found here, not by the workers.
-            model._price(None, None, np.empty(0, dtype=np.intp), owner)
-        rng = check_random_state(model.random_state)
-        shared = delayed(model, traverse=False)
-        before = np.zeros((len(partitions) + 1, 2 * len(classes)), dtype=np.intp)
-        if model.early_stopping:  # rows of each group before each partition
-            read = [(i, part if needs_columns else (None, *part[1:])) for i, part in partitions]
-            counts = [delayed(_group_counts)(*part, shared, owner) for part in read]
-            before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
-        rule = hold_out_rule(model, int(before[-1].sum()), len(classes), rng)
-        self.seeds = [int(rng.randint(LARGEST_SEED))]
-        shards = cluster.client.persist(
-            [delayed(_split)(rule, before[i], i, part, shared, owner) for i, part in partitions]
-        )
-        # What the client needs of them is small enough to travel.
-        found = cluster.gather([shard[2:] for shard in shards], "reading the rows")
-        self._add_up(found, model.loss)
-        # With the numbers of training and held-out rows.
-        sums = [(t.rows, t.held_out_rows) if t else (0, 0) for _, t in found]
-        self.shards = [(shard, (n - m, m)) for shard, (n, m) in zip(shards, sums, strict=True)]
-
-    def fit(
-        self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
-    ) -> tuple[Model, Floats | None]:
+        objective: TrainingObjective,
+        spec: MemberSpec,
+        settings: TrainingSettings,
+        log: TrainingLog,
+    ) -> TreeModel:
         """Train on the cluster."""
-        doing = f"training the {target.name} booster"
-        say = Console(quiet=not self.model.verbose).print
+        owner = self.cluster.owner
+        doing = f"training the {objective.name} booster"
+        say = Console(quiet=not self.verbose).print
         n_rows = sum(n for _, (n, _) in self.shards)
-        say(f"{self.owner}: {doing} on {n_rows} rows in {len(self.shards)} partitions")
-        model = self.cluster.guarded(partial(self._train, kind, target, rounds), doing)
-        say(f"{self.owner}: {model.n_rounds} rounds")
-        if self._held_out is None:
-            return model, None
+        say(f"{owner}: {doing} on {n_rows} rows in {len(self.shards)} partitions")
+        run = partial(self._train, objective, spec, settings, log)
+        model: TreeModel = self.cluster.guarded(run, doing)
+        say(f"{owner}: {model.n_rounds} rounds")
+        return model
+
+    def predict_held_out(self, model: Model) -> Floats | None:
+        """Return the scores of the held-out rows, found by the workers."""
+        if self.held_out is None:
+            return None
         shared = delayed(model, traverse=False)
         parts = [delayed(_scores)(shard, shared) for shard, (_, n) in self.shards if n]
-        return model, np.concatenate(self.cluster.gather(parts, "scoring held-out rows"))
+        return np.concatenate(self.cluster.gather(parts, "scoring held-out rows"))
 
     async def _train(
-        self, kind: Candidate, target: Target, rounds: Rounds, needed: set[str]
+        self,
+        objective: TrainingObjective,
+        spec: MemberSpec,
+        settings: TrainingSettings,
+        log: TrainingLog,
+        needed: set[str],
     ) -> TreeModel:
         """One training; tells which workers it needs as soon as that is known."""
-        data = await self._matrix(kind, target)
+        data = await self._matrix(objective, settings)
         needed |= set(data.worker_map)
         options: dict[str, Any] = {}
         # There may be no held-out row on which errors cost anything.
-        if rounds.stop_by is not None:
-            watched = await self._matrix(kind, target, ref=data)
-            needed |= set(watched.worker_map)
+        if log.stops_early:
+            held_out = await self._matrix(objective, settings, ref=data)
+            needed |= set(held_out.worker_map)
             options = {
-                "evals": [(watched, "held_out")],
-                "early_stopping_rounds": kind.patience,
-                "custom_metric": partial(mean_loss, target),
+                "evals": [(held_out, "held_out")],
+                "early_stopping_rounds": settings.n_iter_no_change,
+                "custom_metric": partial(mean_loss, objective),
             }
-        if not target.is_log_loss:
-            options["obj"] = partial(derivatives, target)
+        if not objective.is_log_loss:
+            options["obj"] = partial(derivatives, objective)
         result = await xgb_dask.train(
             self.cluster.client,
-            parameters_for(kind, target, rounds),
+            make_params(objective, spec, settings, seed=self.seed),
             data,
-            num_boost_round=kind.n_rounds,
-            verbose_eval=self.model.verbose > 1,
+            num_boost_round=settings.n_estimators,
+            verbose_eval=self.verbose > 1,
             **options,
         )
         booster = result["booster"]
         if "evals" in options:
-            for loss in result["history"]["held_out"]["loss"]:
-                rounds.end_round({"held_out": float(loss)})
+            log.losses += [float(loss) for loss in result["history"]["held_out"]["loss"]]
             booster = booster[: booster.best_iteration + 1]
         trees = from_xgboost(booster)
-        return TreeModel(trees, self.columns.n_inputs, "xgboost", target.is_log_loss)
+        return TreeModel(trees, self.columns.n_inputs, "xgboost", objective.is_log_loss)
 
-    async def _matrix(self, kind: Candidate, target: Target, ref: Any = None) -> Any:
+    async def _matrix(
+        self, objective: TrainingObjective, settings: TrainingSettings, ref: Any = None
+    ) -> Any:
         """Rows binned by the workers that hold them; held-out ones by a reference."""
         types = feature_types(self.columns.n_inputs, self.columns.categorical)
-        held_out, shared = ref is not None, delayed(target, traverse=False)
+        held_out, shared = ref is not None, delayed(objective, traverse=False)
         used = [
             (delayed(_columns, nout=3)(shard, held_out, shared), sizes[held_out])
             for shard, sizes in self.shards
@@ -745,7 +798,7 @@ class DaskSource(StreamedRows):
             column(1),
             weight=column(2),
             ref=ref,
-            **matrix_options(kind, types),
+            **matrix_options(settings, types),
         )
 
 

@@ -77,7 +77,7 @@ def test_the_classifier_end_to_end(classes):
     model = CostBoostClassifier(square, cv=2, n_estimators=10, random_state=0)
     model.fit(data.X, y)
     X = data.X[:100]
-    phi, p = model.heads_["probability"].contributions(X), model.predict_proba(X)
+    phi, p = model.model_.contributions(X), model.predict_proba(X)
     found = explain(decided(p, matrix), phi, names=data.feature_names, values=X)
     saving = np.diff(np.sort(expected_cost(p, matrix), axis=1)[:, :2], axis=1)[:, 0]
     np.testing.assert_allclose(found.saving, saving, atol=1e-12)

@@ -152,7 +152,7 @@ def test_costs_and_decisions_of_all_kinds():
     assert len(set(found["decision"])) > 1
     costs = np.random.RandomState(2).exponential(size=(len(TABLE), 2, 2))
     learned = CostBoostClassifier(**settings).fit(TABLE, Y.astype(bool), costs=costs)
-    assert len(learned.heads_) == 5  # none of the four entries follows from another
+    assert len(learned.cost_model_.entries) == 4  # none of the four entries follows from another
     check(learned, TABLE, rtol=1e-6)
     for loss, k in (("cost_logistic", 2), ("gll", 3), ("gll", 2), ("expected_cost", 2)):
         check(CostBoostClassifier(loss=loss, **settings).fit(TABLE, labels(k)), TABLE, told=False)

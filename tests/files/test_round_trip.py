@@ -151,7 +151,7 @@ def test_what_a_file_says(path):
     assert found["estimates"]["estimated_cost_"] == model.estimated_cost_
     assert found["calibration"]["temperature"] == model.temperature_
     smooth = ("linear", "network")
-    engines = [m.engine for m in model.heads_["probability"].models if m.engine not in smooth]
+    engines = [m.engine for m in model.model_.ensemble.models if m.engine not in smooth]
     assert [booster["engine"] for booster in found["boosters"]] == engines
     used = [m for m in model.members_ if m.weight > 0 and m.name not in smooth]
     assert len(engines) == 2 * len(used)  # two folds

@@ -19,8 +19,8 @@ from costboost.costs import per_row
 from costboost.costs.table import to_proba
 from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES
-from costboost.gbm.calibration import best_round
-from costboost.gbm.models import PriceTarget, best_factor
+from costboost.gbm.calibration import best_factor, best_round
+from costboost.gbm.objectives import ExpectedCost
 from costboost.losses import BinaryLoss
 from data import row_costs, rows
 
@@ -266,9 +266,7 @@ def test_all_folds_choose_one_number_of_rounds():
     assert model.n_iter_ < 30
     losses = [evals["held_out"]["loss"] for evals in model.evals_result_["probability"]]
     assert np.sum(losses, axis=0).argmin() + 1 == model.n_iter_
-    assert {len(booster.trees.roots) for booster in model.heads_["probability"].models} == {
-        model.n_iter_
-    }
+    assert {len(booster.trees.roots) for booster in model.model_.ensemble.models} == {model.n_iter_}
 
 
 def test_the_other_parts_choose_a_round():
@@ -429,8 +427,8 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(stop, is_fitted, monke
             raise stop("in the middle")
         return on(self, costs, weights)
 
-    on = PriceTarget.on
-    monkeypatch.setattr(PriceTarget, "on", failing)
+    on = ExpectedCost.target
+    monkeypatch.setattr(ExpectedCost, "target", failing)
     # Another table, with other classes.
     frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
     with pytest.raises(stop):

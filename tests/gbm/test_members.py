@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from types import SimpleNamespace
 
 import lightgbm as lgb
@@ -17,13 +18,14 @@ import costboost
 from costboost import CollapseWarning, CostBoostClassifier, TimeLimitWarning
 from costboost.costs.table import to_proba
 from costboost.datasets import make_fraud
-from costboost.gbm import network as networks
-from costboost.gbm import rows as gbm_rows
-from costboost.gbm import train
 from costboost.gbm.calibration import blend, mixed
-from costboost.gbm.models import Target
-from costboost.gbm.network import Design, NetworkModel, row_products
-from costboost.gbm.train import Member, Members, Rounds, candidate, candidates_for
+from costboost.gbm.data import Fold
+from costboost.gbm.members import Member, Members, MemberSpec, TrainedMember, members_to_try
+from costboost.gbm.network import Design, NetworkModel, NetworkWeights, row_products
+from costboost.gbm.objectives import make_objective
+from costboost.gbm.parameters import resolved
+from costboost.gbm.settings import DEFAULTS, TrainingSettings
+from costboost.gbm.train import Job, fit_model, refit
 
 COSTLY = {"fn": 20, "fp": 1}
 
@@ -72,15 +74,20 @@ def test_blend_is_no_worse_than_the_best_member_and_drops_those_that_hardly_pay(
 # --- which kinds --------------------------------------------------------------------------------
 
 
-def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, **options):
-    rows = SimpleNamespace(owner="", n_inputs=inputs, totals=SimpleNamespace(rows=n), columns=())
-    rows.engine = "lightgbm"
-    target = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)
-    return candidates_for(CostBoostClassifier(**options), target, rows)
+def specs(n=1000, inputs=10, k=2, **options):
+    model = CostBoostClassifier(**options)
+    table = SimpleNamespace(owner="", n_network_inputs=inputs, totals=SimpleNamespace(rows=n))
+    table.engine, table.is_local, table.folds = "lightgbm", True, [Fold(0)]
+    table.columns = SimpleNamespace(n_features=10)
+    is_log_loss = model.loss == "auto"
+    objective = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)
+    own = resolved(model.engine_params, (), "", "lightgbm")
+    settings = TrainingSettings.from_estimator(model, table, objective, own)
+    return members_to_try(table, objective, settings), settings
 
 
 def names(*args, **options):
-    return [kind.name for kind in kinds(*args, **options)]
+    return [spec.name for spec in specs(*args, **options)[0]]
 
 
 BALANCED = ["31 leaves", "15 leaves, random splits", "network"]
@@ -96,7 +103,7 @@ TREES = [name for name in HIGH if name != "network"]
       for single in ({"effort": "fast"}, {"loss": "gll"}, {"inputs": None})),
     # Of one size, some kinds are the same.
     ({"max_leaves": 7}, ["7 leaves", "7 leaves, random splits", "network"]),
-    ({"max_leaves": 7, "effort": "high", "is_log_loss": False},
+    ({"max_leaves": 7, "effort": "high", "inputs": 501, "k": 4},
      ["7 leaves", "7 leaves, random splits"]),
     # Networks are for log loss and tables that are not large.
     *(({**table, "effort": effort, "k": 4}, [name for name in kinds if name != "network"])
@@ -104,7 +111,6 @@ TREES = [name for name in HIGH if name != "network"]
       for effort, kinds in (("balanced", BALANCED), ("high", HIGH))),
     ({"n": 20_001, "inputs": 50}, BALANCED[:2]),
     ({"n": 20_001, "inputs": 50, "effort": "high", "k": 4}, HIGH),
-    ({"is_log_loss": False}, BALANCED[:2]),
 ], ids=str)  # fmt: skip
 def test_kinds_by_effort_engine_size_and_constraints(options, expected):
     assert names(**options) == expected
@@ -112,14 +118,13 @@ def test_kinds_by_effort_engine_size_and_constraints(options, expected):
 
 def test_learning_rates_leaves_and_own_parameters():
     def rates(k, **options):
-        return [kind.learning_rate for kind in kinds(k=k, **options)][:2]
+        members, settings = specs(k=k, **options)
+        return [settings.learning_rate_of(spec) for spec in members][:2]
 
     assert (rates(2), rates(3), rates(3, learning_rate=0.3)) == ([0.05, 0.2], [0.1, 0.4], [0.3, 1])
     for given, leaf in (("auto", 5), (3, 3)):
-        assert {kind.min_samples_leaf for kind in kinds(min_samples_leaf=given)} == {leaf}
-    own = {"max_bin": 63}
-    for kind in kinds(effort="high", engine_params=own):
-        assert kind.parameters == (own if kind.engine == "lightgbm" else {})
+        assert specs(min_samples_leaf=given)[1].min_samples_leaf == leaf
+    assert specs(engine_params={"max_bins": 63})[1].engine_params == {"max_bin": 63}
 
 
 def test_symmetric_trees_where_catboost_is_installed():
@@ -174,7 +179,7 @@ def test_scores_parts_stages_and_files(tmp_path, k, effort):
     fitted = CostBoostClassifier(
         1 - np.eye(k), effort=effort, n_estimators=8, cv=2, random_state=0, n_jobs=1
     ).fit(frame, y)
-    grown = {model.engine for model in fitted.heads_["probability"].models}
+    grown = {model.engine for model in fitted.model_.ensemble.models}
     assert hasattr(fitted, "booster_") == ("network" not in grown)  # which has no trees
     proba = fitted.predict_proba(frame)
     parts = fitted.contributions(frame).sum(axis=-1)
@@ -200,30 +205,30 @@ def on_a_line(n):
     return X, (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n) > 0).astype(int)
 
 
-@pytest.mark.parametrize("where, n", [("the first fold", 2600), ("a sample", 1500)])
-def test_kinds_that_add_nothing_are_given_up(where, n, monkeypatch):
-    """Known from 500 held-out rows of a fold on, or from a sample of the rows."""
-    if where == "a sample":
-        monkeypatch.setattr(train, "_SAMPLES", ((400, 1000), (800, 10**9)))
-        monkeypatch.setattr(train, "_RACE_ROWS", 100)
-    X, y = on_a_line(n)
+def with_defaults(monkeypatch, **changes):
+    defaults = replace(DEFAULTS, **changes)
+    for module in ("data", "members", "settings", "train"):
+        monkeypatch.setattr(f"costboost.gbm.{module}.DEFAULTS", defaults)
+
+
+def test_members_that_add_nothing_on_a_sample_are_given_up(monkeypatch):
+    with_defaults(monkeypatch, race_rows=1000, race_sample_rows=400, race_held_out_rows=100)
+    X, y = on_a_line(1500)
     fitted, again = (make(n_estimators=20).fit(X, y) for _ in (1, 2))
     np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
     members = {member.name: member for member in fitted.members_}
     trees = members["15 leaves, random splits"]
-    assert (trees.weight, trees.note) == (0, f"adds nothing on {where}")
+    assert (trees.weight, trees.note) == (0, "adds nothing on a sample")
     assert np.isnan(trees.loss) and trees.rounds == 0 and members["31 leaves"].note == ""
     assert members["network"].weight > 0.3
     assert sum(member.weight for member in fitted.members_) == pytest.approx(1)
-    few = {"the first fold": 2000, "a sample": 450}[where]
-    fitted = make(n_estimators=10).fit(X[:few], y[:few])
+    fitted = make(n_estimators=10).fit(X[:450], y[:450])
     assert all(member.note == "" for member in fitted.members_)
 
 
 def test_large_tables_hold_out_one_part(monkeypatch):
     """One fold chooses rounds and weights; the boosters that decide see all rows."""
-    monkeypatch.setattr(gbm_rows, "_ONE_FOLD_ROWS", 1000)
-    monkeypatch.setattr(train, "_REFIT_ROWS", 1000)
+    with_defaults(monkeypatch, one_fold_rows=1000, refit_rows=1000)
     X, y = on_a_line(1200)
     model = make(n_estimators=10).fit(X, y)
     assert len(model.members_) > 1
@@ -256,11 +261,12 @@ def trained(name, X, y, train, held_out=None, *, categorical=(), seed=0, n_round
     frame = pd.DataFrame(X, columns=list(kinds))
     options = {"cv": 2, "n_jobs": 1, "n_iter_no_change": 5, "columns": kinds}
     model = CostBoostClassifier(n_estimators=n_rounds, **options)
-    rows = model._read_rows(frame, y)
-    rows.folds, rows.seeds = [(np.asarray(train), held_out)], [seed]
-    watched = {} if held_out is None else rows.watched(0)
-    kind = candidate(model, Target(rows.totals), engine=name)
-    return rows.fit(kind, kind.target, 0, Rounds(kind, seed, 1, watched))
+    table = model._read_training_table(frame, y)
+    objective = make_objective("auto", table.totals, "")
+    settings = TrainingSettings.from_estimator(model, table, objective, {})
+    fold = Fold(seed, table.folds[0].source, np.asarray(train), held_out)
+    job = Job(MemberSpec(engine=name), fold, settings)
+    return fit_model(job, objective, (), n_threads=1, is_over=lambda: False)[:2]
 
 
 def mixed_table(k=2, n=200):
@@ -283,29 +289,30 @@ def test_networks_of_folds_become_one(k):
     X, y = mixed_table(k)
     folds = [np.arange(i, 200, 2) for i in (0, 1)]
     models = [trained("network", X, y, rows, categorical=[3])[0] for rows in folds]
-    expected = np.mean([model.scores(X) for model in models], axis=0)
+    expected = np.mean([model.predict(X) for model in models], axis=0)
     model = CostBoostClassifier(cv=2, refit=True)
-    rows = model._read_rows(X, y)
-    kind = candidate(model, Target(rows.totals), engine="network")
-    kind.models = models
-    train._refit([kind], rows, np.inf)
-    (one,) = kind.models
-    np.testing.assert_allclose(one.scores(X), expected, atol=1e-9)
+    table = model._read_training_table(X, y)
+    objective = make_objective("auto", table.totals, "")
+    settings = TrainingSettings.from_estimator(model, table, objective, {})
+    member = TrainedMember(MemberSpec(engine="network"), models)
+    refit([member], table.folds, objective, settings)
+    (one,) = member.models
+    np.testing.assert_allclose(one.predict(X), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_scores", [1, 3])
 def test_gradient_of_a_network_is_that_of_finite_differences_and_weights_are_copies(n_scores):
     rng = np.random.default_rng(0)
-    shapes = (8, 4), (8,), (n_scores, 8), (n_scores,)
+    network = NetworkWeights(8, 4, n_scores)
     X, labels = rng.normal(size=(30, 4)), rng.integers(0, max(n_scores, 2), 30)
     weights = rng.integers(0, 3, 30)
     # Not where a training starts: there the scores do not depend on the hidden units.
-    point = rng.normal(size=sum(np.prod(shape) for shape in shapes))
-    loss = lambda p: networks._loss(p, 0.3, shapes, X, labels, weights / weights.sum())  # noqa: E731
+    point = rng.normal(size=sum(np.prod(shape) for shape in network.shapes))
+    loss = lambda p: network.loss(p, 0.3, X, labels, weights / weights.sum())  # noqa: E731
     assert check_grad(lambda p: loss(p)[0], lambda p: loss(p)[1], point, epsilon=1e-7) < 1e-5
     rows = np.repeat(np.arange(30), weights)
     shares = np.full(len(rows), 1 / len(rows))
-    copies = networks._loss(point, 0.3, shapes, X[rows], labels[rows], shares)
+    copies = network.loss(point, 0.3, X[rows], labels[rows], shares)
     for one, other in zip(loss(point), copies, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
@@ -314,7 +321,7 @@ def test_gradient_of_a_network_is_that_of_finite_differences_and_weights_are_cop
 def test_networks_learn_what_no_column_tells_and_stop_by_held_out_rows(k):
     X, y = rings(600, k)
     network, seen = trained("network", X, y, np.arange(400), np.arange(400, 600))
-    np.testing.assert_allclose(seen, network.scores(X[400:]))
+    np.testing.assert_allclose(seen, network.predict(X[400:]))
     assert log_loss(seen, y[400:]) < 0.4 * np.log(k)
     again, _ = trained("network", X, y, np.arange(400), np.arange(400, 600))
     np.testing.assert_array_equal(again.slopes, network.slopes)
@@ -323,7 +330,7 @@ def test_networks_learn_what_no_column_tells_and_stop_by_held_out_rows(k):
     X, y = rng.normal(size=(120, 30)), rng.integers(0, k, 120)
     stopped, _ = trained("network", X, y, np.arange(60), np.arange(60, 120))
     free, _ = trained("network", X, y, np.arange(60))
-    assert np.std(stopped.scores(X[60:])) < 0.5 * np.std(free.scores(X[60:]))
+    assert np.std(stopped.predict(X[60:])) < 0.5 * np.std(free.predict(X[60:]))
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -334,7 +341,7 @@ def test_contributions_are_mean_gradients_on_the_way_from_the_centre(k):
     X[::7, 1] = np.nan
     model, _ = trained("network", X, y, np.arange(200), categorical=[2])
     found = model.contributions(X).reshape(200, -1, 4)
-    np.testing.assert_allclose(found.sum(axis=2), model.scores(X).reshape(200, -1), atol=1e-9)
+    np.testing.assert_allclose(found.sum(axis=2), model.predict(X).reshape(200, -1), atol=1e-9)
     row = model.design(X[:1])[0]
     steps = (np.arange(20_000) + 0.5) / 20_000
     on_the_way = model.centre + steps[:, None] * (row - model.centre)
@@ -354,7 +361,7 @@ def test_networks_of_few_rows_one_class_and_huge_numbers(n):
     X, y = rings(40, 3)
     X[:3, 0] = [1e300, -1e300, np.nan]
     model, _ = trained("network", X, y, np.flatnonzero(y == 0)[:n])
-    assert np.isfinite(model.scores(X)).all() and np.isfinite(model.contributions(X)).all()
+    assert np.isfinite(model.predict(X)).all() and np.isfinite(model.contributions(X)).all()
 
 
 def test_a_row_scores_the_same_in_any_batch_and_what_rows_do_not_show_has_no_say():
@@ -363,7 +370,7 @@ def test_a_row_scores_the_same_in_any_batch_and_what_rows_do_not_show_has_no_say
     more = np.random.default_rng(0).normal(size=(300, 9))
     X = np.column_stack([X, np.full(300, 3.0), np.arange(300) >= 250, more])
     model, _ = trained("network", X, y, np.arange(250), np.arange(250, 300), categorical=[3])
-    for ask in (model.scores, model.contributions):
+    for ask in (model.predict, model.contributions):
         whole = ask(X)
         for size in (1, 7, 64, 100):
             parts = [ask(X[i : i + size]) for i in range(0, 300, size)]
@@ -371,7 +378,7 @@ def test_a_row_scores_the_same_in_any_batch_and_what_rows_do_not_show_has_no_say
     for n, p in ((0, 3), (70, 0)):
         assert not row_products(np.ones((n, p)), np.ones((2, p))).any()
     other = np.where(np.arange(13) == 2, -8.0, X)
-    np.testing.assert_array_equal(model.scores(X), model.scores(other))
+    np.testing.assert_array_equal(model.predict(X), model.predict(other))
     assert model.importances(13)[2] == 0
     assert (model.slopes[:, model.design.sources == 3] == 0).all()
 
@@ -399,12 +406,12 @@ def test_symmetric_trees_stop_by_held_out_rows(k, tmp_path, monkeypatch):
     X, y = mixed_table(k, 400)
     held_out = np.arange(300, 400)
     model, seen = trained("catboost", X, y, np.arange(300), held_out, categorical=[3], n_rounds=200)
-    np.testing.assert_array_equal(model.scores(X)[300:], seen)
-    losses = [log_loss(scores[300:], y[300:]) for scores in model.staged_scores(X)][1:]
+    np.testing.assert_array_equal(model.predict(X)[300:], seen)
+    losses = [log_loss(scores[300:], y[300:]) for scores in model.staged_predict(X)][1:]
     assert losses[-1] == pytest.approx(min(losses), abs=1e-6) and model.n_rounds < 200
     assert isinstance(model.booster, lgb.Booster)  # CatBoost is needed for training only
     raw = model.booster.predict(X, raw_score=True)
-    np.testing.assert_allclose(raw, model.scores(X), atol=1e-9)
+    np.testing.assert_allclose(raw, model.predict(X), atol=1e-9)
     assert os.listdir(tmp_path) == []  # no folder catboost_info
 
 

@@ -12,7 +12,7 @@ import pytest
 from costboost.costs import per_row
 from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES, cost_metric, decide, objective, probability
-from costboost.gbm.objectives import LossRows
+from costboost.gbm.custom import LossRows
 from costboost.metrics import avoidable_cost_score, mean_cost, savings_score
 from data import rows
 from helpers.costs import costs_of_rows

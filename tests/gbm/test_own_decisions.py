@@ -74,7 +74,7 @@ def test_sources_decide_alike(frame, tmp_path, client, costs):
     X, y = frame[NAMES], frame["label"]
     one.fit_parquet(tmp_path / "all", "label", features=NAMES)
     assert one.classes_.tolist() == ["fraud", "ok"] and one.decisions_.tolist() == DECISIONS
-    assert list(one.heads_) == ["probability"]  # predict always knows the costs
+    assert one.cost_model_ is None  # predict always knows the costs
     prices = matrices(frame)
     if costs is STATIC:
         prices = np.tile(STATIC.loc[["fraud", "ok"]].to_numpy(), (N, 1, 1))

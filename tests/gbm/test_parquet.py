@@ -110,7 +110,7 @@ def test_a_model_of_files_is_that_of_one_file(tmp_path, k, cost_matrix, costs):
     theirs.fit_parquet(tmp_path / "all", "label", costs=costs, sample_weight="weight")
     memory = small(cost_matrix=cost_matrix)
     memory.fit(X, frame["label"], frame["weight"], costs=costs)
-    assert list(ours.heads_) == list(memory.heads_)
+    assert (ours.cost_model_ is None) == (memory.cost_model_ is None)
     assert list(ours.columns_) == list(memory.columns_)
     assert list(ours.feature_names_in_) == list(X.columns)
     np.testing.assert_allclose(ours.cost_matrix_, memory.cost_matrix_)
@@ -141,7 +141,7 @@ def test_held_out_rows_that_cost_nothing(tmp_path):
     frame.loc[frame.index[3], "price"] = 5.0  # the first row of its group is never held out
     model = small(early_stopping=True, n_iter_no_change=1)
     model.fit_parquet(written(tmp_path, frame), "label", costs="price", batch_rows=90)
-    assert list(model.heads_) == ["probability"] and "too few" in model.costs_.without
+    assert model.cost_model_ is None and "too few" in model.costs_.without
     assert model.estimated_score_.value == 0.0
 
 
@@ -181,7 +181,7 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, stop):
             model.fit_parquet(paths, "label", features=["a", "amount"], callbacks=ends)
         assert model.__dict__ == before
         model.fit_parquet(paths, "label", costs={"fn": "amount", "fp": 5})
-    assert len(model.heads_) == 2
+    assert len(model.cost_model_.entries) == 1
 
 
 # --- the folder for temporary files ---------------------------------------------------------------

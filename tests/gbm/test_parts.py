@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
 
-from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
+from costboost.gbm.calibration import best_factor
+from costboost.gbm.data import FoldOptions, HoldOut, Totals, TrainingData, make_folds
 from costboost.gbm.estimates import of_future_rows
-from costboost.gbm.models import PriceTarget, Target, best_factor, to_scores
-from costboost.gbm.rows import PricedRows, Totals, held_out_rows, hold_out_rule, make_folds
+from costboost.gbm.objectives import ExpectedCost, LogLoss, to_scores
 from costboost.metrics.money_interval import Interval, money_interval
 
 MATRIX = {
@@ -29,7 +28,7 @@ def costs_of(codes, k):
 
 
 def totals_of(costs, weights):
-    return Totals.of(PricedRows(None, costs, weights))
+    return Totals.of(TrainingData(None, costs, weights))
 
 
 # --- folds ------------------------------------------------------------------------------------
@@ -39,12 +38,13 @@ def folds(codes, weights=None, costs=None, **options):
     """Rows, and the folds of a fit on them."""
     n = len(codes)
     known = costs_of(codes, 1 + max(codes)) if costs is None else costs
-    rows = PricedRows(np.zeros((n, 1)), known, np.ones(n))
-    model = CostBoostClassifier(random_state=0).set_params(**options)
-    weights = np.ones(n) if weights is None else weights
-    found, seeds = make_folds(rows, weights, model)
-    assert len(set(seeds)) == len(found)
-    return found
+    rows = TrainingData(np.zeros((n, 1)), known, np.ones(n))
+    rng = np.random.RandomState(options.pop("random_state", 0))
+    has_weight = np.ones(n, dtype=bool) if weights is None else weights > 0
+    options = FoldOptions("CostBoostClassifier", **options)
+    made = make_folds(rows, options, rng, has_weight=has_weight)
+    assert len({fold.seed for fold in made}) == len(made)
+    return [(fold.train_rows, fold.held_out_rows) for fold in made]
 
 
 @pytest.mark.parametrize("n_folds", [2, 3, 5])
@@ -104,7 +104,7 @@ def test_wrong_folds_are_named(cv, says):
 
 def test_one_in_so_many_of_every_group_is_held_out():
     groups = np.random.default_rng(0).choice(6, 20_000, p=[0.5, 0.3, 0.1, 0.09, 0.009, 0.001])
-    mask = held_out_rows((5, 3), groups)
+    mask = HoldOut(5, 3).held_out(groups)
     counts, held = np.bincount(groups), np.bincount(groups[mask], minlength=6)
     assert (np.abs(held - counts / 5) <= 1).all()
     # Never the first, so that no group is held out as a whole.
@@ -112,13 +112,13 @@ def test_one_in_so_many_of_every_group_is_held_out():
     # Within the five, every place has its turn.
     place = np.flatnonzero(groups == 0).searchsorted(np.flatnonzero(mask & (groups == 0))) % 5
     np.testing.assert_allclose(np.bincount(place) / len(place), 0.2, atol=0.05)
-    assert abs(np.corrcoef(mask, held_out_rows((5, 4), groups))[0, 1]) < 0.05
-    assert not held_out_rows((0, 0), groups).any()
+    assert abs(np.corrcoef(mask, HoldOut(5, 4).held_out(groups))[0, 1]) < 0.05
+    assert not HoldOut(0, 0).held_out(groups).any()
     # Neither do they depend on the batches that rows come in.
     for cuts in ([1], [7, 8, 500], list(range(10, 3000, 10))):
         before, found = np.zeros(6, dtype=int), []
         for part in np.split(groups, cuts):
-            found.append(held_out_rows((5, 3), part, before))
+            found.append(HoldOut(5, 3).held_out(part, before))
             before = before + np.bincount(part, minlength=6)
         np.testing.assert_array_equal(np.concatenate(found), mask)
 
@@ -126,8 +126,8 @@ def test_one_in_so_many_of_every_group_is_held_out():
 def test_held_out_rows_are_bounded():
     limits = (0.2, 10**6, 2, 2e5), (0.9, 100, 2, 50), (0.2, 10**9, 2, 2**20)
     for fraction, n, k, most in (*limits, (0.2, 10**8, 100, 2**24 / 1e4)):
-        model = SimpleNamespace(early_stopping=True, validation_fraction=fraction)
-        held = n / hold_out_rule(model, n, k, np.random.RandomState(0))[0]
+        options = FoldOptions("", validation_fraction=fraction)
+        held = n / HoldOut.of(options, n, k, np.random.RandomState(0)).one_in
         assert 0.9 * most < held <= most
 
 
@@ -223,19 +223,21 @@ def test_gradients_of_prices(sign, shift):
     matrix = np.zeros((20, 2, 2))
     matrix[:, 1, 0] = sign * (rng.exponential(5.0, 20) + shift)
     costs, weights = Costs([0, 1], matrix, codes=np.arange(20) % 2), rng.uniform(0.5, 2.0, 20)
-    target = PriceTarget(1, 0, totals_of(costs, weights))
-    on_rows, scores = target.on(costs, weights), rng.normal(size=20)
-    assert on_rows.labels.min() >= 0
-    assert np.average(on_rows.labels, weights=weights) == pytest.approx(1.0)
-    np.testing.assert_allclose(target.least + target.unit * on_rows.labels, matrix[:, 1, 0])
-    gradient, hessian = on_rows.derivatives(scores)
+    objective = ExpectedCost(1, 0, totals_of(costs, weights))
+    target, scores = objective.target(costs, weights), rng.normal(size=20)
+    assert target.y.min() >= 0
+    assert np.average(target.y, weights=weights) == pytest.approx(1.0)
+    np.testing.assert_allclose(objective.least + objective.unit * target.y, matrix[:, 1, 0])
+    gradient, hessian = objective.derivatives(scores, target)
+    loss = lambda s: objective.loss(s, target)  # noqa: E731
     for i, step in enumerate(1e-4 * np.eye(20)):  # central differences
-        low, high = (on_rows.loss(scores + s) * weights.sum() for s in (-step, step))
+        low, high = (loss(scores + s) * weights.sum() for s in (-step, step))
         assert gradient[i] == pytest.approx((high - low) / 2e-4, rel=2e-3, abs=1e-4)
     assert (np.abs(gradient) <= hessian).all()  # no step of a leaf above 1
-    twice = target.on(costs, 2 * weights).derivatives(scores)  # weight 2 is the row twice
+    # Weight 2 is the row twice.
+    twice = objective.derivatives(scores, objective.target(costs, 2 * weights))
     np.testing.assert_allclose(2 * np.array([gradient, hessian]), twice, rtol=1e-6)
-    assert on_rows.loss(np.zeros(20)) < min(on_rows.loss(s + np.zeros(20)) for s in (-0.01, 0.01))
+    assert loss(np.zeros(20)) < min(loss(s + np.zeros(20)) for s in (-0.01, 0.01))
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -243,7 +245,8 @@ def test_probability_target_is_log_loss(k):
     rng = np.random.default_rng(0)
     codes, weights = np.arange(20) % k, rng.uniform(0.5, 2, 20)
     costs = costs_of(codes, k)
-    target = Target(totals_of(costs, weights)).on(costs, weights)
+    objective = LogLoss(totals_of(costs, weights).weight)
+    target = objective.target(costs, weights)
     scores = rng.normal(size=(20,) if k == 2 else (20, k))
     expected = log_loss(codes, to_proba(scores), sample_weight=weights)
-    assert target.loss(scores) == pytest.approx(expected)
+    assert objective.loss(scores, target) == pytest.approx(expected)

@@ -1,26 +1,25 @@
-"""What is known after each round: `evals_result_`, callbacks, eval_set, progress."""
+"""What is known after each round: `evals_result_`, callbacks, eval_set, output."""
 
 from __future__ import annotations
 
-import io
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import rich
-from rich.console import Console
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import ShuffleSplit
 
 from costboost import CostBoostClassifier
-from costboost.costs import Costs, per_row
+from costboost.costs import Costs
 from costboost.gbm import Round, StopBoosting
-from costboost.gbm.models import Target
-from costboost.gbm.rows import PricedRows, Totals
-from costboost.gbm.train import Rounds, candidate
+from costboost.gbm.data import Fold, TrainingData
+from costboost.gbm.members import MemberSpec
+from costboost.gbm.objectives import LogLoss
+from costboost.gbm.train import Job, TrainingLog
 from costboost.metrics import total_cost
 from data import row_costs, rows
 
@@ -41,28 +40,21 @@ def make(cost_matrix=None, **options):
 
 @pytest.mark.parametrize(("k", "costs"), [(2, COSTLY), (3, MATRIX3), (2, THREE)], ids=str)
 def test_values_are_those_of_the_stages(k, costs):
-    """Loss and cost of every round, computed again from shorter fits and staged answers."""
+    """The loss of every round, computed again from shorter fits."""
     X, y = rows(k)
     Z, z = rows(k, seed=5)
     model = make(costs, cv="auto", early_stopping=False, calibration=None)
     weights = 1.0 + np.arange(len(y)) % 3
-    model.fit(X, y, weights, eval_set=(Z, z), eval_train=True)
+    model.fit(X, y, weights, eval_set=(Z, z))
     (found,) = model.evals_result_["probability"]
     stages = [
         clone(model).set_params(n_estimators=n).fit(X, y, weights, eval_set=(Z, z))
         for n in range(1, 13)
     ]
-    assert set(found) == {"eval_set", "train"}
-    sets = {"eval_set": (Z, z, np.ones(len(z))), "train": (X, y, weights)}
-    for name, (A, a, w) in sets.items():
-        proba = [stage.predict_proba(A) for stage in stages]
-        losses = [log_loss(a, p, labels=range(k), sample_weight=w) for p in proba]
-        np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
-        paid = [
-            total_cost(a, decided, cost_matrix=costs, sample_weight=w) / w.sum()
-            for decided in model.staged_predict(A)
-        ]
-        np.testing.assert_allclose(found[name]["cost"], paid, rtol=1e-9)
+    assert set(found) == {"eval_set"}
+    proba = [stage.predict_proba(Z) for stage in stages]
+    losses = [log_loss(z, p, labels=range(k)) for p in proba]
+    np.testing.assert_allclose(found["eval_set"]["loss"], losses, rtol=1e-5)
 
 
 def test_callbacks_hear_what_is_recorded_of_every_round():
@@ -74,34 +66,34 @@ def test_callbacks_hear_what_is_recorded_of_every_round():
     assert boosters == [(name, i, 3) for i in (1, 2, 3)] and name == "probability"
     losses = []
     for number, (booster, measures) in enumerate(
-        zip(model.heads_[name].models, found, strict=True)
+        zip(model.model_.ensemble.models, found, strict=True)
     ):
-        assert list(measures) == ["held_out"]  # training rows cost time, so only if asked for
+        assert list(measures) == ["held_out"]
         mine = [r for r in told if r.booster == number + 1]
         assert [r.round for r in mine] == list(range(1, len(mine) + 1))
         assert {r.n_rounds for r in mine} == {12}
         values = measures["held_out"]
         np.testing.assert_array_equal([r.held_out_loss for r in mine], values["loss"])
-        np.testing.assert_array_equal([r.held_out_cost for r in mine], values["cost"])
-        assert all(r.train_loss is r.eval_loss is r.eval_cost is None for r in mine)
+        assert all(r.eval_loss is r.held_out_cost is None for r in mine)
         losses.append(values["loss"] * np.bincount(np.arange(300) % 3)[0])
         assert len(values["loss"]) >= booster.n_rounds
     # The rows that all folds hold out choose one round for all.
     assert np.sum(losses, axis=0).argmin() + 1 == model.n_iter_
     # Nobody who listens changes a booster.
-    plain, watched = (make().fit(X, y, eval_train=flag) for flag in (False, True))
+    plain, watched = (make().fit(X, y, callbacks=other) for other in (None, told.append))
     np.testing.assert_array_equal(plain.predict_proba(X), watched.predict_proba(X))
 
 
 def test_of_rounds_of_equal_loss_the_first_is_kept():
-    rows = PricedRows(None, Costs([0, 1], 1 - np.eye(2), codes=[0, 1]), np.ones(2))
-    kind = candidate(make(n_estimators=9, n_iter_no_change=3), Target(Totals.of(rows)))
-    rounds = Rounds(kind, 0, 1, {"held_out": rows})
+    rows = TrainingData(None, Costs([0, 1], 1 - np.eye(2), codes=[0, 1]), np.ones(2))
+    settings = SimpleNamespace(stops_early=True, n_iter_no_change=3, verbose=0)
+    job = Job(MemberSpec(), Fold(0, eval_set=rows), settings)
+    log = TrainingLog(job, LogLoss(np.ones(2)))
     ends = []
     for _ in range(4):
-        rounds.see("held_out", np.zeros(2))
-        ends.append(rounds.end_round())
-    assert (rounds.best_round, ends) == (1, [False, False, False, True])
+        log.record(np.zeros(2))
+        ends.append(log.end_round())
+    assert (log.best_round, ends) == (1, [False, False, False, True])
 
 
 # --- callbacks ----------------------------------------------------------------------------------
@@ -124,7 +116,7 @@ def test_callbacks_stop_one_booster(early_stopping, callback):
     options = {"early_stopping": early_stopping, "learning_rate": 0.05}
     only_true = lambda told: told.round  # noqa: E731
     model = make(COSTLY, **options).fit(X, y, callbacks=[callback, only_true, heard.append])
-    kept = [m.n_rounds for m in model.heads_["probability"].models]
+    kept = [m.n_rounds for m in model.model_.ensemble.models]
     assert kept[0] == 3
     assert kept[1] > 10
     assert sum(r.booster == 1 for r in heard) == 3  # the second callback hears of the last round
@@ -147,7 +139,7 @@ def test_eval_set_stops_boosters_and_replaces_folds(effort):
     used = [member for member in model.members_ if member.weight > 0]
     assert len(model.boosters_) == len(used)  # one of each kind
     for booster, found in zip(
-        model.heads_["probability"].models, model.evals_result_["probability"], strict=True
+        model.model_.ensemble.models, model.evals_result_["probability"], strict=True
     ):
         if booster.engine == "lightgbm":  # networks have no rounds
             assert list(found) == ["eval_set"]
@@ -167,7 +159,7 @@ def test_a_single_booster_trains_on_all_rows():
     model = make(COSTLY, **options, n_iter_no_change=50).fit(X, y, eval_set=(Z, z))
     rounds = model.n_iter_
     all_rows = make(COSTLY, **options, early_stopping=False, n_estimators=rounds).fit(X, y)
-    scores = [m.heads_["probability"].models[0].scores(X) for m in (model, all_rows)]
+    scores = [m.model_.ensemble.models[0].predict(X) for m in (model, all_rows)]
     np.testing.assert_allclose(*scores, atol=1e-6)
     # It is calibrated on the eval_set and its decisions there are the estimate.
     paid = total_cost(z, model.predict(Z), cost_matrix=COSTLY) / len(z)
@@ -190,7 +182,7 @@ def test_eval_set_takes_costs_frames_and_sparse_rows():
     named = make({"fn": "5 * amount", "fp": 1}, cost_columns="exclude", cv="auto")
     named.fit(frame, y, eval_set=(other, z))
     assert named.columns_["amount"].note == "only for the costs" and named.columns_.n_inputs == 4
-    assert (named.evals_result_["probability"][0]["eval_set"]["cost"] > 0).all()
+    assert (named.evals_result_["probability"][0]["eval_set"]["loss"] > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -210,27 +202,15 @@ def test_eval_set_is_checked(change, message):
         make().fit(X, y, costs=row_costs(), eval_set=change(X, y))
 
 
-# --- progress -----------------------------------------------------------------------------------
+# --- output -------------------------------------------------------------------------------------
 
 
-def test_one_bar_for_a_whole_fit(monkeypatch, capsys):
-    X, y = rows()
-    drawn = io.StringIO()
-    monkeypatch.setattr(rich, "_console", Console(force_terminal=True, width=80, file=drawn))
-    model = make(verbose=1, n_estimators=1000, n_iter_no_change=3, learning_rate=0.9, cv=11)
-    model.fit(X, y, costs=per_row(fn=np.full(300, 1.234567e9), fp=1.234567e9))
-    lines = re.split("[\\r\\n]", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", drawn.getvalue()))
-    last = [line for line in lines if line.strip()][-1]
-    assert re.match(r"━+ 100% \d:\d\d:\d\d 15 leaves 11/11: round \d+, held-out cost ", last)
-    assert max(map(len, lines)) <= 80 and "round" not in capsys.readouterr().out
-
-
-def test_lines_without_a_terminal(capsys):
+def test_lines_of_boosters_and_of_rounds(capsys):
     X, y = rows()
     make(verbose=1, n_estimators=20, early_stopping=False).fit(X, y, costs=row_costs())
     out = capsys.readouterr().out
     assert out.count("costs of 300 rows") == 1  # in words, once
-    line = r"CostBoostClassifier: 15 leaves (\d)/2: round 20, held-out cost [\d.]+\n"
+    line = r"CostBoostClassifier: 15 leaves (\d)/2: round 20, held-out loss [\d.]+\n"
     assert re.findall(line, out) == ["1", "2"] and out.count(" round ") == 2
     single = ShuffleSplit(1, test_size=0.2, random_state=0)
     model = make(
@@ -239,4 +219,4 @@ def test_lines_without_a_terminal(capsys):
     (found,) = model.fit(X, y).evals_result_["probability"]
     out, n = capsys.readouterr().out, len(found["held_out"]["loss"])
     assert out.count("15 leaves: round ") == n + 1
-    assert f"round {n}, held-out cost " in out
+    assert f"round {n}, held-out loss " in out

@@ -86,16 +86,16 @@ def sources(frame, k, form, folder, client, **options):
 def test_sources_agree(tmp_path, client, k, form, options):
     frame = table(k)
     memory, one, *others = fits = sources(frame, k, form, tmp_path, client, **options)
-    X, first = frame.loc[frame["weight"] > 0, NAMES], next(iter(one.heads_))
+    X, first = frame.loc[frame["weight"] > 0, NAMES], next(iter(one.evals_result_))
     for fit in fits:
         assert fit.classes_.tolist() == memory.classes_.tolist()
         assert fit.feature_names_in_.tolist() == NAMES
         np.testing.assert_allclose(fit.cost_matrix_, memory.cost_matrix_)
         np.testing.assert_allclose(fit.costs_.high, memory.costs_.high)
-        assert list(fit.heads_) == list(memory.heads_)
+        assert len(ensembles(fit)) == len(ensembles(memory))
     for other in others:
-        for name, head in one.heads_.items():
-            assert_same_trees(other.heads_[name].boosters, head.boosters, X)
+        for ensemble, expected in zip(ensembles(other), ensembles(one), strict=True):
+            assert_same_trees(ensemble.models, expected.models, X)
         if "early_stopping" in options:  # no row is held out
             assert other.n_iter_ == one.n_iter_ == 12
             assert not hasattr(other, "estimated_score_")
@@ -113,11 +113,17 @@ def test_sources_agree(tmp_path, client, k, form, options):
             others[0].fit_parquet(tmp_path, "label", costs="amount")
 
 
+def ensembles(model):
+    """All models of a fit: of the probabilities, and of costs."""
+    entries = [] if model.cost_model_ is None else model.cost_model_.entries
+    return [model.model_.ensemble, *(entry.ensemble for entry in entries)]
+
+
 def assert_same_trees(ours, theirs, X):
     """As many trees, and every training row falls into the same leaf of each, of the same value."""
     # Between thresholds that have no training row between them, rounding errors decide.
     assert len(ours) == 1
-    both = ours[0], theirs[0]
+    both = ours[0].booster, theirs[0].booster
     np.testing.assert_array_equal(*(booster.predict(X, pred_leaf=True) for booster in both))
     scores = [booster.predict(X, raw_score=True) for booster in both]
     np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-5)
@@ -138,6 +144,6 @@ def test_trees_split_categories_off_one_at_a_time(source, given, tmp_path):
         frame.to_parquet(tmp_path / "rows.parquet")
         model.fit_parquet(tmp_path, "y")
     # What goes one way is one category, or all but one: a word of bits for each split.
-    (head,) = model.heads_.values()
-    sizes = [(word & 0xFFF).bit_count() for word in head.models[0].trees.categories.tolist()]
+    tree_model = model.model_.ensemble.models[0]
+    sizes = [(word & 0xFFF).bit_count() for word in tree_model.trees.categories.tolist()]
     assert (max(min(size, 12 - size) for size in sizes) <= 1) is (not given)

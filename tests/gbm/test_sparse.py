@@ -48,7 +48,7 @@ def test_fit_and_answers_are_those_of_the_array(k, kind, monkeypatch):
     costs = rng.uniform(1, 20, (400, 1, 1)) * (1 - np.eye(k))
     S, weights, cv = kind(X), rng.integers(0, 3, 400), [(half, ~half), (~half, half)]
     model, thin = (make(k, cv=cv).fit(T, y, weights, costs=costs) for T in (X, S))
-    assert list(thin.heads_) == list(model.heads_) and len(model.heads_) > 1
+    assert thin.cost_model_ is not None and model.cost_model_ is not None
     np.testing.assert_array_equal(thin.decision_function(X), model.decision_function(X))
     assert thin.estimated_score_ == model.estimated_score_
     assert thin.score(S, y, costs=costs) == model.score(X, y, costs=costs)

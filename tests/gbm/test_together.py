@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -14,8 +15,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from costboost import CostBoostClassifier, _threads
 from costboost.costs import per_row
 from costboost.datasets import make_fraud
-from costboost.gbm import train
-from costboost.gbm.rows import MemoryRows
+from costboost.gbm import lightgbm, settings
 
 COSTLY = {"fn": 20, "fp": 1}
 
@@ -37,14 +37,14 @@ def make(**options):
 @pytest.fixture
 def used(monkeypatch):
     """Of each training: the name of its thread, its threads, its seed, and threads of BLAS."""
-    found, fit = [], MemoryRows.fit
+    found, fit = [], lightgbm.fit_boosting
 
-    def noted(self, kind, target, number, rounds):
+    def noted(fold, objective, spec, settings, log):
         name = threading.current_thread().name
-        found.append((name, rounds.threads, rounds.seed, blas()))
-        return fit(self, kind, target, number, rounds)
+        found.append((name, log.n_threads, fold.seed, blas()))
+        return fit(fold, objective, spec, settings, log)
 
-    monkeypatch.setattr(MemoryRows, "fit", noted)
+    monkeypatch.setattr(lightgbm, "fit_boosting", noted)
     return found
 
 
@@ -104,7 +104,7 @@ def test_what_hears_of_rounds_goes_one_by_one(fraud, used, what, monkeypatch, ca
     if what == "callbacks":
         more["callbacks"] = lambda told: heard.append((told.member, told.booster))
     elif what == "large":
-        monkeypatch.setattr(train, "_TOGETHER_NUMBERS", 100)
+        monkeypatch.setattr(settings, "DEFAULTS", replace(settings.DEFAULTS, together_numbers=100))
     else:
         options[what] = 1000
     make(n_jobs=3, **options).fit(fraud.X, fraud.y, **more)
@@ -115,22 +115,22 @@ def test_what_hears_of_rounds_goes_one_by_one(fraud, used, what, monkeypatch, ca
 
 def test_an_error_in_one_fold_ends_the_others(fraud, monkeypatch):
     ended, started = [], threading.Event()
-    fit = MemoryRows.fit
+    fit = lightgbm.fit_boosting
 
-    def broken(self, kind, target, number, rounds):
-        if number == 0:
+    def broken(fold, objective, spec, settings, log):
+        if log.job.number == 0:
             started.wait(5)
             raise RuntimeError("no more memory")
         started.set()
-        found = fit(self, kind, target, number, rounds)
-        ended.append(rounds.is_over())
-        return found
+        model = fit(fold, objective, spec, settings, log)
+        ended.append(log.is_over())
+        return model
 
-    monkeypatch.setattr(MemoryRows, "fit", broken)
+    monkeypatch.setattr(lightgbm, "fit_boosting", broken)
     model = make(n_jobs=2, n_estimators=100_000, early_stopping=False, effort="fast")
     with pytest.raises(RuntimeError, match="no more memory"):
         model.fit(fraud.X, fraud.y)
-    assert not hasattr(model, "heads_")
+    assert not hasattr(model, "model_")
     assert ended and all(ended)  # they were told to end
 
 

@@ -30,8 +30,8 @@ class Round:
         On the rows that this booster holds out.
     eval_loss, eval_cost : float or None
         On the rows of ``eval_set``.
-    train_loss, train_cost : float or None
-        On its training rows, with ``eval_train=True``.
+    train_loss : float or None
+        On its training rows, of algorithms that know it.
     member : str
         The kind of booster, such as "15 leaves".
     """
@@ -46,7 +46,6 @@ class Round:
     eval_loss: float | None = None
     eval_cost: float | None = None
     train_loss: float | None = None
-    train_cost: float | None = None
     member: str = ""
 
 

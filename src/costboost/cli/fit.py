@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,17 +140,10 @@ def fit(
 
 def _train(model: Any, rows: CostProblem, talk: Console) -> list[str]:
     """Train the model; returns its warnings."""
-    # In a terminal the model shows its progress, and with it what decisions cost.
-    bar = not talk.quiet and sys.stdout.isatty() and "verbose" in model.get_params(deep=False)
     with collected_warnings() as remarks:
-        if bar:
-            model.set_params(verbose=1)
         rows.fit(model)
-    if bar:
-        model.set_params(verbose=0)
     show.warn(Console(stderr=True) if talk.quiet else talk, *remarks)
-    if not bar:
-        show.say(talk, model.costs_, before="\n[bold]What decisions cost[/bold]\n")
+    show.say(talk, model.costs_, before="\n[bold]What decisions cost[/bold]\n")
     if getattr(model, "members_", None) and model.members_.remark:
         show.note(talk, model.members_.remark)
     return remarks

@@ -27,7 +27,7 @@ from costboost.columns import Columns, need
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
 from costboost.files.container import write_bytes
-from costboost.gbm.models import ProbabilityHead
+from costboost.gbm.models import ProbabilityModel
 from costboost.gbm.network import MOST, NetworkModel
 from costboost.learners.tree import TreeEnsemble
 from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees
@@ -79,7 +79,7 @@ def to_onnx(
     """
     check_is_fitted(model)
     is_binary = isinstance(model, BoostingClassifier) and model._is_binary
-    if not is_binary and not hasattr(model, "heads_"):
+    if not is_binary and not hasattr(model, "cost_model_"):
         raise ValueError(
             "to_onnx takes CostBoostClassifier and the algorithms for two classes whose weak rules "
             f"are trees, got {type(model).__name__}. Use model.save."
@@ -87,7 +87,7 @@ def to_onnx(
     graph = _Graph(model.columns_)
     if not costs:
         _price(graph, model)
-    outputs = (_of_two if is_binary else _of_heads)(graph, model, costs)
+    outputs = (_of_two if is_binary else _of_costboost)(graph, model, costs)
     made = graph.model(outputs, model, costs)
     if path is not None:
         write_bytes(Path(path), made.SerializeToString(deterministic=True))
@@ -404,45 +404,48 @@ def _network(graph: _Graph, model: NetworkModel) -> Any:
 # -- decisions ----------------------------------------------------------------------------------
 
 
-def _of_heads(graph: _Graph, model: Any, costs: bool) -> dict[str, Any]:
+def _of_costboost(graph: _Graph, model: Any, costs: bool) -> dict[str, Any]:
     """Outputs of a `CostBoostClassifier`."""
-    head, *prices = model.heads_.values()
-    scores = _head_scores(graph, head)
-    if isinstance(head, ProbabilityHead):
+    scores = _ensemble_scores(graph, model.model_.ensemble)
+    if model.model_.temperature != 1.0:
+        scores = scores * model.model_.temperature
+    if isinstance(model.model_, ProbabilityModel):
         if len(model.classes_) > 2:
             proba = graph("Softmax", scores, axis=1)
         else:
             proba = graph.joined([_sigmoid(-scores), _sigmoid(scores)])
-        learned = prices and not costs
-        told = _expected_matrices(graph, prices, model) if learned else graph.costs
-        return _cheapest(graph, proba, model, told)
-    if costs or not head.loss.carries_costs or model._decides_by_costs():
+        matrices = graph.costs
+        if model.cost_model_ is not None and not costs:
+            matrices = _expected_matrices(graph, model)
+        return _cheapest(graph, proba, model, matrices)
+    if costs or not model.model_.loss.carries_costs or model._decides_by_costs():
         raise ValueError(
             f"to_onnx writes the decisions of {type(model).__name__}(loss={model.loss!r}) by the "
             "scores of its boosters alone. Leave costs out, or fit with loss='auto'."
         )
-    return {"decision": _largest(graph, scores, head.loss.n_scores(len(model.decisions_)))}
+    n_scores = model.model_.loss.n_scores(len(model.decisions_))
+    return {"decision": _largest(graph, scores, n_scores)}
 
 
-def _head_scores(graph: _Graph, head: Any) -> Any:
-    """Scores of the models of a head, averaged, (n, n_scores)."""
+def _ensemble_scores(graph: _Graph, ensemble: Any) -> Any:
+    """Scores of the models of an ensemble, averaged, (n, n_scores)."""
     parts = []
-    for part, weight in zip(head.models, head.weights, strict=True):
+    for part, weight in zip(ensemble.models, ensemble.weights, strict=True):
         is_network = isinstance(part, NetworkModel)
         parts.append(weight * (_network(graph, part) if is_network else _scores(graph, part.trees)))
-    scores = reduce(operator.add, parts)
-    return scores if head.temperature == 1.0 else scores * head.temperature
+    return reduce(operator.add, parts)
 
 
-def _expected_matrices(graph: _Graph, prices: list[Any], model: Any) -> Any:
+def _expected_matrices(graph: _Graph, model: Any) -> Any:
     """The cost matrices that are expected of rows, (n, k, d)."""
-    found = []
-    for head in prices:
-        scale = (head.factors[:, None] * head.slopes).reshape(1, -1)
-        found.append(np.exp(_head_scores(graph, head)) * scale)
+    entries = model.cost_model_.entries
+    excess = []
+    for entry in entries:
+        scale = (entry.factors[:, None] * entry.slopes).reshape(1, -1)
+        excess.append(np.exp(_ensemble_scores(graph, entry.ensemble)) * scale)
     is_priced = varies(model.cost_matrix)
-    base = sum(head.base for head in prices) + (0.0 if is_priced else model.cost_matrix_)
-    cells = reduce(operator.add, found) + base.reshape(1, -1)
+    base = sum(entry.base for entry in entries) + (0.0 if is_priced else model.cost_matrix_)
+    cells = reduce(operator.add, excess) + base.reshape(1, -1)
     matrices = graph("Reshape", cells, graph.whole([-1, *base.shape]))
     return graph.costs + matrices if is_priced else matrices
 

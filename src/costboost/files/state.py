@@ -68,10 +68,12 @@ _PLACES = {
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
     "costboost.losses": "PNorm",
-    "costboost.gbm.models": "LossHead PriceHead ProbabilityHead TreeModel",
+    "costboost.gbm.models": "CostEntry CostModel DecisionModel ModelEnsemble ProbabilityModel "
+    "TreeModel",
+    "costboost.gbm.estimates": "Estimates",
     "costboost.gbm.network": "Design NetworkModel",
     "costboost.trees": "Trees",
-    "costboost.gbm.train": "Member Members",
+    "costboost.gbm.members": "Member Members",
     "costboost.metrics.money_interval": "Interval",
     "costboost.files.estimators": "TreeClassifier",
     "lightgbm.sklearn": "LGBMClassifier",

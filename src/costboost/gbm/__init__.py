@@ -17,7 +17,7 @@ array([0, 0, 0])
 from __future__ import annotations
 
 from costboost.boosting.rounds import Round, StopBoosting
-from costboost.gbm.objectives import (
+from costboost.gbm.custom import (
     CostMetric,
     Objective,
     cost_metric,

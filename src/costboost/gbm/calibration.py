@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from costboost._typing import Floats, Ints
 from costboost.costs import Costs
-from costboost.gbm.models import ProbabilityHead, Target, best_factor
-from costboost.gbm.rows import PricedRows
+from costboost.gbm.data import Totals, TrainingData
+from costboost.gbm.models import ProbabilityModel
+from costboost.gbm.objectives import TrainingObjective
 
 # Held-out rows that choose the weights of members; more would not change them.
 BLEND_ROWS = 20_000
@@ -31,6 +34,9 @@ SHRINKAGE = 0.3
 SHRINKAGE_ROWS = 1000
 # A share of the avoidable cost that is nearer to 0 than this is 0, but for rounding.
 ROUNDING = 1e-9
+# The temperature: its range, and the standard deviation of the normal prior of its logarithm.
+TEMPERATURE_BOUNDS = (0.5, 2.0)
+TEMPERATURE_SPREAD = 0.05
 
 
 # --- rounds ---------------------------------------------------------------------------------------
@@ -79,14 +85,13 @@ class Calibration:
         blended = self.temperature * mixed(scores, self.weights)
         return (1.0 - self.shrinkage) * blended + self.shrinkage * self.class_scores
 
-    def put_on(self, head: ProbabilityHead) -> ProbabilityHead:
-        """Return a head with this temperature, whose models are shifted by the shrinkage."""
+    def calibrated(self, model: ProbabilityModel) -> ProbabilityModel:
+        """Return a model with this temperature, whose scores are shifted by the shrinkage."""
         if self.shrinkage == 0.0:
-            return replace(head, temperature=self.temperature)
+            return replace(model, temperature=self.temperature)
         temperature = (1.0 - self.shrinkage) * self.temperature
         shift = self.shrinkage * self.class_scores / temperature
-        models = tuple(model.shifted(shift) for model in head.models)
-        return replace(head, models=models, temperature=temperature)
+        return replace(model, ensemble=model.ensemble.shifted(shift), temperature=temperature)
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,10 @@ class Calibrator:
     """Chooses calibrations by held-out rows, or by some of them."""
 
     scores: Sequence[Floats]  # of each member on the held-out rows
-    held_out: PricedRows
+    held_out: TrainingData
     costs: Costs  # by which they are decided
-    target: Target
-    head: ProbabilityHead
+    objective: TrainingObjective
+    model: ProbabilityModel
     weights: Floats  # of the members, as all held-out rows chose them
     class_scores: Floats | float | None  # None: never shrink
 
@@ -120,25 +125,50 @@ class Calibrator:
             costs = self.costs
             if costs.is_per_row:
                 costs = costs.take(others)
-            loss = self.target.on(held_out.costs, held_out.weights).loss
-            calibration = self._choose(scores, held_out, costs, blend(scores, loss))
+            calibration = self._choose(
+                scores, held_out, costs, blend(scores, self._loss_of(held_out))
+            )
             calibrated[judged] = calibration.apply([member[judged] for member in self.scores])
         return calibrated
 
     def _choose(
-        self, scores: Sequence[Floats], held_out: PricedRows, costs: Costs, weights: Floats
+        self, scores: Sequence[Floats], held_out: TrainingData, costs: Costs, weights: Floats
     ) -> Calibration:
         """Return the temperature of blended scores and, where decisions may lose, a shrinkage."""
-        loss = self.target.on(held_out.costs, held_out.weights).loss
-        n_effective = np.square(held_out.weights.sum()) / np.square(held_out.weights).sum()
+        loss = self._loss_of(held_out)
+        row_weight = held_out.sample_weight
+        n_effective = np.square(row_weight.sum()) / np.square(row_weight).sum()
         temperature = best_factor(mixed(scores, weights), loss, n_effective)
         calibration = Calibration(weights, temperature)
         if self.class_scores is None:
             return calibration
-        decided = self.head.decide(calibration.apply(scores), costs)
-        if may_lose(held_out.costs, decided, held_out.weights):
+        decided = self.model.decide(calibration.apply(scores), costs)
+        if may_lose(held_out.costs, decided, row_weight):
             return replace(calibration, shrinkage=SHRINKAGE, class_scores=self.class_scores)
         return calibration
+
+    def _loss_of(self, held_out: TrainingData) -> Callable[[Floats], float]:
+        """Return the loss of held-out rows as a function of their scores."""
+        target = self.objective.target(held_out.costs, held_out.sample_weight)
+        return partial(self.objective.loss, target=target)
+
+
+def best_factor(scores: Floats, loss: Callable[[Floats], float], n: float) -> float:
+    """Return the factor of held-out scores that has the smallest loss, drawn towards 1."""
+    # One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
+    # between equally costly classes, and has too little freedom to overfit. Held-out rows without
+    # an error would have it grow for ever, and the probability of a rare, costly class vanish; so
+    # there are bounds, and a normal prior of its logarithm, which n rows outweigh.
+    best = minimize_scalar(
+        lambda x: loss(np.exp(x) * scores) + 0.5 * (x / TEMPERATURE_SPREAD) ** 2 / n,
+        bounds=tuple(np.log(TEMPERATURE_BOUNDS)),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    # The search stays within its bounds; an optimum at a bound is found to its tolerance.
+    if not np.isfinite(best.fun):
+        return 1.0
+    return float(np.exp(best.x))
 
 
 def may_lose(costs: Costs, decided: Ints, weights: Floats) -> bool:
@@ -158,6 +188,16 @@ def may_lose(costs: Costs, decided: Ints, weights: Floats) -> bool:
     n = max(float(weights.sum()), 2.0)
     error = np.sqrt((weights * np.square(residual)).sum() * n / (n - 1.0))
     return bool(share - 1.96 * error < -ROUNDING)
+
+
+def shrinkage_target(totals: Totals, n_scores: int) -> Floats | float | None:
+    """Return what scores may be drawn to; None if the table is large, or has no costs."""
+    mean_costs = totals.mean_costs
+    # Who gives no costs may want the probabilities alone.
+    has_costs = not np.array_equal(mean_costs, 1.0 - np.eye(len(mean_costs)))
+    if totals.rows >= SHRINKAGE_ROWS or not has_costs:
+        return None
+    return class_scores(totals.weight, n_scores)
 
 
 def class_scores(weight: Floats, n_scores: int) -> Floats | float:

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import catboost
 import numpy as np
 
 from costboost._typing import AnyArray
 from costboost.columns.raw import is_sparse
-from costboost.gbm.models import Target, TreeModel
+from costboost.gbm.data import Fold
+from costboost.gbm.members import MemberSpec
+from costboost.gbm.models import TreeModel
+from costboost.gbm.objectives import Target, TrainingObjective
 from costboost.gbm.parameters import ONE_HOT
-from costboost.gbm.rows import MemoryRows
-from costboost.gbm.train import Rounds
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import TrainingLog, training_target
 from costboost.trees import from_catboost
 
-# CatBoost's trees are weaker than others of as many leaves, and take larger steps.
-_FASTER = 2.0
 
-
-def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
+def fit_symmetric_trees(
+    fold: Fold,
+    objective: TrainingObjective,
+    spec: MemberSpec,
+    settings: TrainingSettings,
+    log: TrainingLog,
+) -> TreeModel:
     """Train one booster of log loss on numbers, and on a mark for each category."""
-    kind = rounds.kind
     sources = []
     categories = []
-    for column, codes in enumerate(_dense(table.rows.X).T):
+    for column, codes in enumerate(_dense(fold.source.X).T):
         codes = codes[np.isfinite(codes)]
-        marks = range(-1, 0)
-        if column in table.columns.categorical and 0 <= codes.max(initial=-1) < ONE_HOT:
+        marks = range(-1, 0)  # a number is its own input
+        if column in fold.source.categorical and 0 <= codes.max(initial=-1) < ONE_HOT:
             marks = range(int(codes.max()) + 1)
         for mark in marks:
             sources.append(column)
@@ -37,55 +41,54 @@ def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeM
     category = np.array(categories)
     is_mark = category >= 0
 
-    def pool(X: Any, known: Target) -> catboost.Pool:
+    def make_pool(X: AnyArray, target: Target) -> catboost.Pool:
         values = _dense(X)[:, source].astype(np.float32)
         values[:, is_mark] = values[:, is_mark] == category[is_mark]
-        return catboost.Pool(np.ascontiguousarray(values), label=known.labels, weight=known.weights)
+        return catboost.Pool(np.ascontiguousarray(values), label=target.y, weight=target.weight)
 
-    def after_iteration(info: Any) -> bool:
-        losses = {}
-        if rounds.stop_by is not None:
+    def after_iteration(info: SimpleNamespace) -> bool:
+        if log.stops_early:
             (values,) = info.metrics["validation"].values()
-            losses[rounds.stop_by] = float(values[-1])
-        return not rounds.end_round(losses)
+            log.losses.append(float(values[-1]))
+        return not log.end_round()
 
-    parameters: dict[str, Any] = {
-        "iterations": kind.n_rounds,
-        "learning_rate": min(_FASTER * kind.learning_rate, 1.0),
-        "depth": int(np.ceil(np.log2(kind.max_leaves))),
-        "l2_leaf_reg": kind.settings.reg_lambda,
-        "rsm": kind.settings.colsample,
+    params: dict[str, object] = {
+        "iterations": settings.n_estimators,
+        "learning_rate": settings.learning_rate_of(spec),
+        "depth": int(np.ceil(np.log2(spec.max_leaves))),
+        "l2_leaf_reg": settings.reg_lambda,
+        "rsm": settings.colsample,
         "bootstrap_type": "Bernoulli",
-        "subsample": kind.settings.subsample,
-        "loss_function": "Logloss" if target.n_scores == 1 else "MultiClass",
-        "random_seed": rounds.seed,
+        "subsample": settings.subsample,
+        "loss_function": "Logloss" if objective.n_scores == 1 else "MultiClass",
+        "random_seed": fold.seed,
         "verbose": False,
         "allow_writing_files": False,  # no folder catboost_info in that of the user
-        "thread_count": rounds.threads,
+        "thread_count": log.n_threads,
     }
-    if target.n_scores > 1:
-        parameters["classes_count"] = target.n_scores
+    if objective.n_scores > 1:
+        params["classes_count"] = objective.n_scores
     held_out = None
-    if rounds.stop_by is not None:
-        held_out = pool(rounds.sets[rounds.stop_by].X, rounds.targets[rounds.stop_by])
-        parameters["early_stopping_rounds"] = kind.patience
-    booster = catboost.CatBoost(parameters)
+    if log.stops_early:
+        held_out = make_pool(log.held_out.X, log.target)
+        params["early_stopping_rounds"] = settings.n_iter_no_change
+    data = fold.train
+    booster = catboost.CatBoost(params)
     booster.fit(
-        pool(X, target),
+        make_pool(data.X, training_target(data, objective)),
         eval_set=held_out,
-        use_best_model=held_out is not None and not rounds.chooses_by_parts,
+        use_best_model=held_out is not None and not log.chooses_by_parts,
         callbacks=[SimpleNamespace(after_iteration=after_iteration)],
     )
     trees = from_catboost(booster, source, category)
-    model = TreeModel(trees, X.shape[1], "catboost", True, rounds.threads)
-    if rounds.chooses_by_parts:
-        known = rounds.targets["held_out"]
-        for scores in model.staged_scores(rounds.sets["held_out"].X):
-            rounds.add_part_losses(known.weights * known.row_losses(scores))
-    if rounds.stop_by is not None:
-        rounds.best_outputs = model.scores(rounds.sets[rounds.stop_by].X)
+    model = TreeModel(trees, data.X.shape[1], "catboost", True, log.n_threads)
+    if log.chooses_by_parts:
+        for scores in model.staged_predict(log.held_out.X):
+            log.add_part_losses(log.target.weight * objective.row_losses(scores, log.target))
     return model
 
 
-def _dense(X: Any) -> AnyArray:
-    return np.asarray(X.toarray() if is_sparse(X) else X)
+def _dense(X):
+    if is_sparse(X):
+        return X.toarray()
+    return X

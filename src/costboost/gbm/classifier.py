@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
@@ -19,9 +20,10 @@ from costboost._utils import (
     check_weights,
     fingerprint,
     is_real,
+    now,
     unfitted,
 )
-from costboost.boosting.rounds import Callback
+from costboost.boosting.rounds import Callback, check_callbacks
 from costboost.columns.columns import TypedRows
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
@@ -31,17 +33,32 @@ from costboost.costs.table import to_proba
 from costboost.decisions import Decisions, Explanation, explain
 from costboost.errors import CostWarning
 from costboost.estimator import CostSensitiveClassifier
-from costboost.gbm.estimates import of_future_rows
-from costboost.gbm.leakage import KnownRows, compare_rows, find_leaks, sketch_rows
-from costboost.gbm.models import LossHead
-from costboost.gbm.parameters import RULES, with_hints
-from costboost.gbm.rows import (
-    MemoryRows,
-    PricedRows,
+from costboost.gbm.calibration import Calibrator, mixed, shrinkage_target
+from costboost.gbm.cost_model import fit_cost_model, plan_cost_model
+from costboost.gbm.data import (
+    Fold,
+    FoldOptions,
+    TrainingData,
+    TrainingTable,
+    draw_seed,
     make_folds,
 )
-from costboost.gbm.train import Evals, Members, train
+from costboost.gbm.estimates import (
+    WIDEN_FOLDS,
+    WIDEN_SINGLE,
+    Estimates,
+    make_estimates,
+    of_future_rows,
+)
+from costboost.gbm.leakage import KnownRows, compare_rows, find_leaks, sketch_rows
+from costboost.gbm.members import Members
+from costboost.gbm.models import CostModel, DecisionModel, ProbabilityModel
+from costboost.gbm.objectives import CostLoss, LogLoss, make_objective
+from costboost.gbm.parameters import RULES, resolved, with_hints
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import HeldOut, train
 from costboost.losses import LOSSES, named_loss
+from costboost.metrics import Verdict
 from costboost.metrics.money_interval import Interval
 
 __all__ = ["CostBoostClassifier"]
@@ -157,8 +174,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         the table is large, with ``time_limit``, ``callbacks`` or ``verbose``.
         A booster that is trained alone on fewer than 10,000 rows gets one thread if it is None.
     verbose : int, default=0
-        1 shows a progress bar with the costs (a line for every booster, where there is no
-        terminal), 2 prints a line for every round.
+        1 prints the costs in words and a line for every booster, 2 also a line for every round.
 
     Attributes
     ----------
@@ -215,15 +231,18 @@ class CostBoostClassifier(CostSensitiveClassifier):
         them out. Absent for Parquet files and on Dask.
     repeated_share_ : float
         Share of the training rows that have a copy among them, in all columns and the class.
-    heads_ : dict of str to Head
-        The sets of boosters: first ``"probability"``, which knows the probabilities of the classes,
-        or with another loss ``"decision"``, which decides by its own scores; then those of costs,
-        such as ``"price 1/0"``. The ``boosters`` of a head are LightGBM's.
+    model_ : ProbabilityModel or DecisionModel
+        The ensemble that turns columns into probabilities, or with another loss into scores that
+        decide. ``model_.ensemble`` has the ``models`` and their ``weights``.
+    cost_model_ : CostModel or None
+        The models that expect the costs of rows from their columns; None if there are none.
+    estimates_ : Estimates or None
+        What the attributes ``estimated_...`` say, together; None if no row was held out.
     members_ : Members
-        The kinds of models of the first head that were tried: weight, held-out loss, rounds and
+        The kinds of models that were tried: weight, held-out loss, rounds and
         seconds of each. ``print`` shows a table.
     boosters_ : list of lightgbm.Booster or NetworkModel
-        The models of the first head, as LightGBM boosters whichever library grew the trees.
+        The models of the ensemble, as LightGBM boosters whichever library grew the trees.
     booster_ : lightgbm.Booster
         The only one, or all of them merged into one; absent if there are networks beside them.
     feature_importances_ : array of shape (d,)
@@ -231,12 +250,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
     n_iter_ : int
         Rounds of the longest booster.
     evals_result_ : dict of str to list of dict
-        Loss and cost by round: ``evals_result_["probability"][0]["held_out"]["loss"]`` is an array
-        with a value for every round that the first booster was trained, also those after the
-        best one. Sets of rows are ``"held_out"``, ``"eval_set"`` and ``"train"`` (with
-        ``eval_train=True``). ``"cost"`` is the mean cost of a row when that booster alone
-        decides, before calibration; it takes time, so it is there only with ``eval_set``,
-        ``eval_train``, ``callbacks`` or ``verbose``.
+        Loss by round: ``evals_result_["probability"][0]["held_out"]["loss"]`` is an array with a
+        value for every round that the first booster was trained, also those after the best one.
+        The rows are ``"held_out"``, or ``"eval_set"`` if there was one.
 
     See Also
     --------
@@ -290,21 +306,18 @@ class CostBoostClassifier(CostSensitiveClassifier):
     n_jobs: int | None = None
     verbose: int = 0
 
-    # What a fit finds.
-    _estimated_rows: float = field(init=False)
-    heads_: dict[str, Any] = field(init=False)
+    # What a fit leaves behind.
+    model_: ProbabilityModel | DecisionModel = field(init=False)
+    cost_model_: CostModel | None = field(init=False)
+    estimates_: Estimates | None = field(init=False)
+    members_: Members = field(init=False)
+    evals_result_: dict[str, list[dict[str, dict[str, Floats]]]] = field(init=False)
     n_iter_: int = field(init=False)
     n_features_in_: int = field(init=False)
-    data_fingerprint_: str = field(init=False)
     feature_names_in_: AnyArray = field(init=False)
-    estimated_score_: Interval = field(init=False)
-    estimated_score_without_costs_: Interval = field(init=False)
-    estimated_savings_: Interval = field(init=False)
-    estimated_savings_without_costs_: Interval = field(init=False)
-    estimated_cost_: float = field(init=False)
     shrinkage_: float = field(init=False)
-    evals_result_: dict[str, list[Evals]] = field(init=False)
-    members_: Members = field(init=False)
+    trained_at_: str = field(init=False)
+    data_fingerprint_: str = field(init=False)
 
     # -- fit ------------------------------------------------------------------------------------
 
@@ -317,7 +330,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         costs: Any = None,
         groups: ArrayLike | None = None,
         eval_set: tuple[Any, ...] | None = None,
-        eval_train: bool = False,
         callbacks: Iterable[Callback] | Callback | None = None,
     ) -> Self:
         """Fit the boosters.
@@ -342,13 +354,11 @@ class CostBoostClassifier(CostSensitiveClassifier):
             Rows of another table, such as a later month: they are the held-out rows. All rows of X
             train, in place of folds, and the ``eval_set`` stops the boosters, weighs and calibrates
             them and gives the estimates. It cannot be combined with ``cv`` or ``groups``.
-        eval_train : bool, default=False
-            Whether `evals_result_` and callbacks also get loss and cost of the training rows,
-            which takes time in every round.
         callbacks : callable or list of them, optional
-            Called after each round of each booster with a `costboost.gbm.Round`: losses and costs
-            so far. Returning True, or raising `costboost.gbm.StopBoosting`, ends that booster; the
-            next one is trained. With ``early_stopping`` it keeps its best round so far, else all.
+            Called after each round of each booster with a `costboost.gbm.Round`: the number of the
+            round and the loss of the held-out rows. Returning True, or raising
+            `costboost.gbm.StopBoosting`, ends that booster; the next one is trained. With
+            ``early_stopping`` it keeps its best round so far, else all.
             Any other error ends the fit and leaves the classifier as it was.
 
         Returns
@@ -371,57 +381,195 @@ class CostBoostClassifier(CostSensitiveClassifier):
         >>> model = model.fit(
         ...     train.X, train.y, eval_set=(later.X, later.y), callbacks=lambda r: r.round == 10
         ... )
-        >>> len(model.evals_result_["probability"][0]["eval_set"]["cost"])
+        >>> len(model.evals_result_["probability"][0]["eval_set"]["loss"])
         10
         """
         check_parameters(self)
-        # On a copy: an error or an interrupt leaves the classifier as it was.
+        # On a copy: a fit that fails or is interrupted leaves the classifier as it was.
         fitted = unfitted(self)
-        rows = fitted._read_rows(X, y, sample_weight, costs, groups, eval_set, eval_train)
-        train(rows, fitted, callbacks)
+        table = fitted._read_training_table(
+            X, y, sample_weight, costs=costs, groups=groups, eval_set=eval_set
+        )
+        fitted._fit_table(table, callbacks)
         fitted.data_fingerprint_ = fingerprint(X, y)
-        if costs is not None and not rows.has_row_costs:
+        if costs is not None and not table.has_row_costs:
             fitted._costs_source = "matrix"
         self.__dict__ = fitted.__dict__
         return self
 
-    def _read_rows(
+    def _read_training_table(
         self,
         X: Any,
         y: Any,
         sample_weight: Any = None,
+        *,
         costs: Any = None,
         groups: Any = None,
         eval_set: Any = None,
-        eval_train: bool = False,
-    ) -> MemoryRows:
-        """A table in memory as training rows, in folds."""
+    ) -> TrainingTable:
+        """Read a table in memory, and share its rows out in folds."""
         owner = type(self).__name__
-        matrix, _, codes = self._read_training(X, y)
+        rng = check_random_state(self.random_state)
+        inputs, _, y_index = self._read_training(X, y)
         columns = self.columns_
-        weights = check_weights(sample_weight, len(codes), owner)
+        weight = check_weights(sample_weight, len(y_index), owner)
         # Penalties are in units of a row: only the ratios of weights may matter.
-        weights = weights / weights[weights > 0].mean()
-        known = self._price(costs, X, codes)
-        rows = PricedRows(matrix, known, weights).weighted()
-        del matrix  # lets go of rows without weight
-        other = None
-        if eval_set is not None:
+        weight = weight / weight[weight > 0].mean()
+        row_costs = self._price(costs, X, y_index)
+        if groups is not None:
+            groups = column_or_1d(groups)
+            check_consistent_length(weight, groups)
+        data = TrainingData(inputs, row_costs, weight, columns.categorical, groups).with_weight()
+        del inputs  # lets go of rows without weight
+
+        options = FoldOptions(
+            owner=owner,
+            cv=self.cv,
+            effort=self.effort,
+            early_stopping=self.early_stopping,
+            validation_fraction=self.validation_fraction,
+        )
+        if eval_set is None:
+            folds = make_folds(data, options, rng, has_weight=weight > 0)
+        else:
             has_costs = costs is not None
-            found = self._read_eval_set(eval_set, self._price, known, has_costs=has_costs)
-            other = PricedRows(*found, np.ones(found[0].shape[0]))
-        folds, seeds = make_folds(rows, weights, self, groups, other is not None)
-        names = columns.inputs if columns.columns else None
-        codes = rows.costs.codes
-        findings = find_leaks(rows.X, codes, folds, categorical=columns.categorical, names=names)
+            other = self._read_eval_set(eval_set, self._price, row_costs, has_costs=has_costs)
+            if groups is not None or not options.is_auto:
+                raise ValueError(
+                    f"eval_set holds the held-out rows of {owner}, so there are no folds. Pass "
+                    "either eval_set, or groups or cv."
+                )
+            other_data = TrainingData(*other, np.ones(other[0].shape[0]), columns.categorical)
+            folds = [Fold(draw_seed(rng), data, eval_set=other_data)]
+
+        names = None
+        if columns.columns:
+            names = columns.inputs
+        splits = [(fold.train_rows, fold.held_out_rows) for fold in folds]
+        y_index = data.costs.codes
+        findings = find_leaks(data.X, y_index, splits, categorical=columns.categorical, names=names)
         for finding in findings:
             warnings.warn(finding.warning, CostWarning, stacklevel=3)
         self.doubts_ = [finding.doubt for finding in findings]
-        self.row_hashes_, self.repeated_share_ = sketch_rows(rows.X, codes)
-        by_row = costs is not None and known.is_per_row
-        if groups is not None:
-            groups = np.asarray(groups)[weights > 0]
-        return MemoryRows(rows, columns, folds, seeds, owner, by_row, other, eval_train, groups)
+        self.row_hashes_, self.repeated_share_ = sketch_rows(data.X, y_index)
+        n_network_inputs = None
+        if folds[0].held_out_name == "eval_set" or folds[0].held_out_rows is not None:
+            n_network_inputs = data.n_network_inputs
+        return TrainingTable(
+            owner=owner,
+            columns=columns,
+            totals=data.totals,
+            folds=folds,
+            has_row_costs=costs is not None and row_costs.is_per_row,
+            n_network_inputs=n_network_inputs,
+        )
+
+    def _fit_table(
+        self, table: TrainingTable, callbacks: Iterable[Callback] | Callback | None = None
+    ) -> None:
+        """Train on rows that were read, wherever they are, and keep what is learned."""
+        objective = make_objective(self.loss, table.totals, table.owner)
+        engine_params = resolved(self.engine_params, table.columns, table.owner, table.engine)
+        settings = TrainingSettings.from_estimator(self, table, objective, engine_params)
+        plan = plan_cost_model(
+            table, settings, is_wanted=objective.is_log_loss, costs_known=self.costs_known
+        )
+        summary = replace(table.totals.summary, without=plan.without_costs)
+        if self.verbose:
+            print(summary)
+
+        result = train(
+            table,
+            objective,
+            settings.leaving_time_for(plan.entries),
+            check_callbacks(callbacks, table.owner),
+        )
+        model = objective.make_model(result.ensemble)  # scores to probabilities, or to decisions
+        cost_model = None
+        mean_costs = table.totals.effective_mean
+        # What `predict` goes by on the held-out rows where it is not given their costs.
+        expected_costs = Costs(summary.classes, mean_costs, summary.decisions)
+        if plan.entries:
+            cost_model, matrices = fit_cost_model(plan, table, settings)
+            expected_costs = Costs(summary.classes, matrices, summary.decisions)
+
+        self.decisions_ = summary.decisions
+        self.costs_ = summary
+        self.cost_matrix_ = mean_costs
+        self.model_ = model
+        self.cost_model_ = cost_model
+        self.members_ = result.members
+        self.n_iter_ = result.ensemble.n_rounds
+        self.evals_result_ = {objective.name: result.history}
+        self.estimates_ = None
+        self.n_features_in_ = table.columns.n_features
+        names = [column.name for column in table.columns.columns]
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.trained_at_ = now()
+        self._fitted_costs = self.cost_matrix
+        self._costs_source = "cost_matrix"
+        if table.has_row_costs:
+            self._costs_source = "rows"
+        if result.held_out is not None:
+            self._calibrate(result.held_out, table, objective, expected_costs)
+
+    def _calibrate(
+        self,
+        held_out: HeldOut,
+        table: TrainingTable,
+        objective: LogLoss | CostLoss,
+        expected_costs: Costs,
+    ) -> None:
+        """Calibrate the model on held-out rows, and estimate what its decisions cost."""
+        data = held_out.data
+        # What `predict` goes by when it is given all that `fit` knew.
+        costs = expected_costs
+        if data.costs.matrix is not None and self.costs_known is not False:
+            costs = data.costs
+        model = self.model_
+        scores = mixed(held_out.scores, held_out.weights)
+        if self.calibration is not None and isinstance(model, ProbabilityModel):
+            calibrator = Calibrator(
+                scores=held_out.scores,
+                held_out=data,
+                costs=costs,
+                objective=objective,
+                model=model,
+                weights=held_out.weights,
+                class_scores=shrinkage_target(table.totals, objective.n_scores),
+            )
+            calibration = calibrator.of_all_rows()
+            scores = calibrator.cross_fitted(held_out.parts)
+            self.model_ = calibration.calibrated(model)
+            self.shrinkage_ = calibration.shrinkage
+
+        decided = model.decide(scores, costs)
+        decided_without_costs = None
+        if table.has_row_costs and objective.is_log_loss:
+            decided_without_costs = model.decide(scores, expected_costs)
+        widen = WIDEN_SINGLE
+        if held_out.n_folds > 1:
+            widen = WIDEN_FOLDS
+        self.estimates_ = make_estimates(
+            decided, data, decided_without_costs=decided_without_costs, widen=widen
+        )
+        self._warn_if_useless(decided, data)
+
+    def _warn_if_useless(self, decided: Ints, data: TrainingData) -> None:
+        """Warn if decisions on held-out rows lose money, or are all the same."""
+        if self.estimated_score_.value < 0:
+            verdict = Verdict.of(data.costs, decided, data.sample_weight, groups=data.groups)
+            # A gain of exactly 0 is a constant decision, which has a warning of its own, or no
+            # cost.
+            if verdict.answer == "does not pay" and verdict.gain < 0:
+                warnings.warn(
+                    f"Held-out rows of {type(self).__name__}: {verdict} Look for columns that say "
+                    f"more about the class, or decide {verdict.constant!r} for every row.",
+                    CostWarning,
+                    stacklevel=5,
+                )
+        self._warn_if_collapsed(decided, "give the boosters more rows or rounds", stacklevel=6)
 
     def _price(self, costs: Any, X: Any, codes: Ints, owner: str = "") -> Costs:
         """Costs of training rows; refused if the loss does."""
@@ -505,14 +653,56 @@ class CostBoostClassifier(CostSensitiveClassifier):
         >>> model.estimated_savings_.value > 0.2
         True
         """
-        from costboost.gbm.parquet import ParquetSource
+        from costboost.gbm.parquet import read_parquet_table
 
         check_parameters(self)
         fitted = unfitted(self)
-        rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, fitted)
-        train(rows, fitted, callbacks)
+        table = read_parquet_table(
+            fitted,
+            paths,
+            target,
+            costs=costs,
+            sample_weight=sample_weight,
+            features=features,
+            batch_rows=batch_rows,
+        )
+        fitted._fit_table(table, callbacks)
         self.__dict__ = fitted.__dict__
         return self
+
+    # -- estimates ------------------------------------------------------------------------------
+
+    @property
+    def estimated_score_(self) -> Interval:
+        """Share of the avoidable cost that the decisions on held-out rows avoid."""
+        return self._estimate("score")
+
+    @property
+    def estimated_savings_(self) -> Interval:
+        """Savings of the decisions on held-out rows, in plain money."""
+        return self._estimate("savings")
+
+    @property
+    def estimated_score_without_costs_(self) -> Interval:
+        """The estimated score if `predict` is not given the costs of rows."""
+        return self._estimate("score_without_costs")
+
+    @property
+    def estimated_savings_without_costs_(self) -> Interval:
+        """The estimated savings if `predict` is not given the costs of rows."""
+        return self._estimate("savings_without_costs")
+
+    @property
+    def estimated_cost_(self) -> float:
+        """Mean cost of a held-out row."""
+        return self._estimate("cost")
+
+    def _estimate(self, name):
+        # Without held-out rows, or without costs of rows, an attribute is absent.
+        estimate = getattr(self.__dict__.get("estimates_"), name, None)
+        if estimate is None:
+            raise AttributeError(f"{type(self).__name__} has no estimated {name}.")
+        return estimate
 
     def estimated_savings(
         self, future_rows: float | None = None, *, costs_known: bool = True
@@ -545,49 +735,50 @@ class CostBoostClassifier(CostSensitiveClassifier):
         True
         """
         check_is_fitted(self)
-        if not hasattr(self, "estimated_score_"):
+        if self.estimates_ is None:
             raise ValueError(
                 f"{type(self).__name__} has no estimate, because no row was held out. Fit with "
                 "early_stopping=True, or pass an eval_set."
             )
-        name = "estimated_savings_"
-        if not costs_known and hasattr(self, "estimated_score_without_costs_"):
-            name = "estimated_savings_without_costs_"
-        if not hasattr(self, name):
+        savings = self.estimates_.savings
+        if not costs_known and self.estimates_.score_without_costs is not None:
+            savings = self.estimates_.savings_without_costs
+        if savings is None:
             raise ValueError(
                 f"{type(self).__name__} has no estimated savings, because the best constant "
                 "decision costs nothing or earns on the held-out rows: there is no cost to take a "
                 "share of. Use estimated_score_, the share of the avoidable cost."
             )
-        found: Interval = getattr(self, name)
         if future_rows is None:
-            return found
+            return savings
         if not is_real(future_rows) or not future_rows > 0:
             raise ValueError(
                 f"The 'future_rows' argument of estimated_savings must be a number > 0, got "
                 f"{future_rows!r}."
             )
-        return of_future_rows(found, self._estimated_rows, future_rows)
+        return of_future_rows(savings, self.estimates_.n_rows, future_rows)
 
     # -- predict --------------------------------------------------------------------------------
 
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        head = next(iter(self.heads_.values()))
-        scores = head.scores(self._read(X))
-        if not isinstance(head, LossHead):
-            return None, head.proba(scores)
-        wants_proba = (proba or not codes) and head.loss.has_probabilities
-        return head.decide(scores) if codes else None, head.proba(scores) if wants_proba else None
+        model = self.model_
+        scores = model.scores(self._read(X))
+        if isinstance(model, ProbabilityModel):
+            return None, model.proba(scores)
+        chosen = None
+        if codes:
+            chosen = model.decide(scores)
+        probabilities = None
+        if (proba or not codes) and model.loss.has_probabilities:
+            probabilities = model.proba(scores)
+        return chosen, probabilities
 
     def _costs_of_fit(self, X: Any) -> Costs:
-        """The mean costs, and what boosters of single rows' costs expect beyond them."""
-        known = super()._costs_of_fit(X)
-        _, *prices = self.heads_.values()
-        if not prices:
-            return known
-        rows = self._read(X)
-        matrix = known.matrix + sum(head.beyond(head.scores(rows)) for head in prices)
-        return Costs(known.classes, matrix, known.decisions)
+        """Return the mean costs, or those that are expected of the rows by their columns."""
+        costs = super()._costs_of_fit(X)
+        if self.cost_model_ is None:
+            return costs
+        return Costs(costs.classes, self.cost_model_.predict(self._read(X)), costs.decisions)
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
@@ -605,15 +796,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
             A copy that shares the trained boosters.
         """
         other = super().with_costs(cost_matrix)
-        name, *_ = self.heads_
-        other.heads_ = {name: self.heads_[name]}
+        other.cost_model_ = None
         return other
-
-    @property
-    def _first_head(self) -> Any:
-        """The head of the probabilities, or of a loss."""
-        check_is_fitted(self)
-        return next(iter(self.heads_.values()))
 
     # The loss by its name or itself; "auto", which is neither, knows them too.
     @available_if(  # type: ignore[untyped-decorator]
@@ -634,8 +818,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         array of shape (n, k)
             A column per class, in the order of ``classes_``.
         """
-        head = self._first_head
-        return np.asarray(head.proba(head.scores(self._read(X))))
+        check_is_fitted(self)
+        return self.model_.proba(self.model_.scores(self._read(X)))
 
     def decision_function(self, X: Any) -> Floats:
         """Scores that decide when ``predict`` is not told costs.
@@ -652,18 +836,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
             More decisions: minus the expected cost of each. Boosters of another loss return their
             scores.
         """
-        return self._decision_values(self._first_head.scores(self._read(X)), X)
-
-    def _decision_values(self, scores: Floats, X: Any, costs: Costs | None = None) -> Floats:
-        """What decisions go by, of scores of the first head."""
-        if isinstance(self._first_head, LossHead):
+        check_is_fitted(self)
+        scores = self.model_.scores(self._read(X))
+        if isinstance(self.model_, DecisionModel):
             return scores
-        known = costs or self._decision_costs(None, len(scores), X)
-        expected = known.expected(to_proba(scores))
-        return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
+        return decision_values(scores, self._decision_costs(None, len(scores), X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """The output of `decision_function` after each round of the first head.
+        """The output of `decision_function` after each round.
 
         Parameters
         ----------
@@ -675,10 +855,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
         array of shape (n,) or (n, k)
             Scores; boosters that stopped early keep their last ones.
         """
-        head, rows = self._first_head, self._read(X)
+        check_is_fitted(self)
+        rows = self._read(X)
         costs = self._decision_costs(None, rows.shape[0], X)
-        for scores in head.staged_scores(rows):
-            yield self._decision_values(scores, X, costs)
+        for scores in self.model_.staged_scores(rows):
+            if isinstance(self.model_, DecisionModel):
+                yield scores
+            else:
+                yield decision_values(scores, costs)
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round, without costs of single rows.
@@ -693,10 +877,11 @@ class CostBoostClassifier(CostSensitiveClassifier):
         array of shape (n,)
             Labels of ``decisions_``.
         """
-        head, rows = self._first_head, self._read(X)
+        check_is_fitted(self)
+        rows = self._read(X)
         costs = self._decision_costs(None, rows.shape[0], X)
-        for scores in head.staged_scores(rows):
-            yield self.decisions_[head.decide(scores, costs)]
+        for scores in self.model_.staged_scores(rows):
+            yield self.decisions_[self.model_.decide(scores, costs)]
 
     # -- inspection -----------------------------------------------------------------------------
 
@@ -715,12 +900,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
             whose softmax is the probability; the last column is the base. With another loss they
             sum to the output of `decision_function`.
         """
+        check_is_fitted(self)
         return self._contributions(self._read(X))
 
     def _contributions(self, rows: AnyArray) -> Floats:
         """SHAP values of the columns: those of their inputs added up, and the base."""
-        found = np.asarray(self._first_head.contributions(rows))
-        return np.concatenate([self.columns_.by_column(found[..., :-1]), found[..., -1:]], axis=-1)
+        values = self.model_.contributions(rows)
+        by_column = self.columns_.by_column(values[..., :-1])
+        return np.concatenate([by_column, values[..., -1:]], axis=-1)
 
     def explain(
         self, X: Any, *, costs: Any = None, decisions: Decisions | None = None
@@ -801,23 +988,36 @@ class CostBoostClassifier(CostSensitiveClassifier):
     @property
     def temperature_(self) -> float:
         """Factor that calibrates the scores."""
-        return float(self._first_head.temperature)
+        check_is_fitted(self)
+        return float(self.model_.temperature)
 
     @property
     def feature_importances_(self) -> Floats:
         """Share of each feature in the gain of all splits."""
-        return self.columns_.by_column(self._first_head.importances(self.columns_.n_inputs))
+        check_is_fitted(self)
+        shares = self.model_.ensemble.importances(self.columns_.n_inputs)
+        return self.columns_.by_column(shares)
 
     @property
     def boosters_(self) -> list[Any]:
-        """The models of the first head as LightGBM boosters; networks are their own."""
-        return list(self._first_head.boosters)
+        """The models of the ensemble as LightGBM boosters; networks are their own."""
+        check_is_fitted(self)
+        return [model.booster for model in self.model_.ensemble.models]
 
     @property
     def booster_(self) -> Any:
-        """All boosters of the first head as one, whose raw score is their mean score.
+        """All boosters of the ensemble as one, whose raw score is their mean score.
 
         One booster is returned as it is; several of one library are merged, which takes a moment.
         The calibrated score is `temperature_` times the raw one.
         """
-        return self._first_head.merged()
+        check_is_fitted(self)
+        return self.model_.ensemble.merged_booster()
+
+
+def decision_values(scores: Floats, costs: Costs) -> Floats:
+    """Return what decisions go by: what the second of two saves, or minus the cost of each."""
+    expected = costs.expected(to_proba(scores))
+    if expected.shape[1] == 2:
+        return expected[:, 0] - expected[:, 1]
+    return -expected

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.gbm.rows import PricedRows
+from costboost.gbm.data import TrainingData
 from costboost.metrics.money_interval import ROUNDING, Interval, money_interval
 
 # How much wider the variance is where the model that will decide is not the one that decided the
@@ -18,9 +19,47 @@ WIDEN_FOLDS = 1.3
 WIDEN_SINGLE = 1.0
 
 
+@dataclass(frozen=True)
+class Estimates:
+    """What the decisions on held-out rows cost and save."""
+
+    n_rows: float  # the weight of the held-out rows
+    cost: float  # mean of a row
+    score: Interval
+    savings: Interval | None  # None if the best constant decision costs nothing or earns
+    # The same if `predict` is not given the costs of rows; None without costs of single rows.
+    score_without_costs: Interval | None = None
+    savings_without_costs: Interval | None = None
+
+
+def make_estimates(
+    decided: Ints,
+    held_out: TrainingData,
+    *,
+    decided_without_costs: Ints | None = None,
+    widen: float = WIDEN_FOLDS,
+) -> Estimates:
+    """Return what decisions on held-out rows cost and save, with the costs of rows and without."""
+    weight = held_out.sample_weight
+    paid = held_out.costs.prices[np.arange(len(held_out)), decided]
+    score, savings = estimate_savings(decided, held_out, groups=held_out.groups, widen=widen)
+    estimates = Estimates(
+        n_rows=float(weight.sum()),
+        cost=float(np.average(paid, weights=weight)),
+        score=score,
+        savings=savings,
+    )
+    if decided_without_costs is None:
+        return estimates
+    score, savings = estimate_savings(
+        decided_without_costs, held_out, groups=held_out.groups, widen=widen
+    )
+    return replace(estimates, score_without_costs=score, savings_without_costs=savings)
+
+
 def estimate_savings(
     decided: Ints,
-    held_out: PricedRows,
+    held_out: TrainingData,
     *,
     groups: AnyArray | None = None,
     widen: float = WIDEN_FOLDS,
@@ -30,7 +69,7 @@ def estimate_savings(
     Savings are None where the best constant decision costs nothing or earns.
     """
     costs = held_out.costs
-    weight = held_out.weights
+    weight = held_out.sample_weight
     rows = np.arange(len(held_out))
     prices, reduced_prices = _prices_by_class(costs, weight)
     options: dict[str, Any] = {"chosen": decided, "weight": weight, "groups": groups}

@@ -2,89 +2,100 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import lightgbm as lgb
 
 from costboost._threads import same_threads
-from costboost._typing import AnyArray
-from costboost.gbm.models import Target, TreeModel
+from costboost._typing import AnyArray, Floats
+from costboost.gbm.data import Fold
+from costboost.gbm.members import MemberSpec
+from costboost.gbm.models import TreeModel
+from costboost.gbm.objectives import Target, TrainingObjective
 from costboost.gbm.parameters import ONE_HOT
-from costboost.gbm.rows import MemoryRows
-from costboost.gbm.train import Rounds
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import TrainingLog, training_target
 from costboost.trees import from_lightgbm
 
 
-def fit(X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows) -> TreeModel:
-    """Train one booster."""
-    kind = rounds.kind
-    parameters: dict[str, Any] = {
-        "learning_rate": kind.learning_rate,
-        "num_leaves": kind.max_leaves,
-        "min_data_in_leaf": kind.min_samples_leaf,
-        "lambda_l2": kind.settings.reg_lambda,
-        "bagging_fraction": kind.settings.subsample,
-        "bagging_freq": int(kind.settings.subsample < 1),
-        "feature_fraction": kind.settings.colsample,
-        "extra_trees": kind.random_splits,
-        "seed": rounds.seed,
-        "num_threads": rounds.threads,
+def fit_boosting(
+    fold: Fold,
+    objective: TrainingObjective,
+    spec: MemberSpec,
+    settings: TrainingSettings,
+    log: TrainingLog,
+) -> TreeModel:
+    """Train one LightGBM booster; it stops when the held-out loss no longer falls."""
+    params: dict[str, object] = {
+        "learning_rate": settings.learning_rate_of(spec),
+        "num_leaves": spec.max_leaves,
+        "min_data_in_leaf": settings.min_samples_leaf,
+        "lambda_l2": settings.reg_lambda,
+        "bagging_fraction": settings.subsample,
+        "bagging_freq": int(settings.subsample < 1),
+        "feature_fraction": settings.colsample,
+        "extra_trees": spec.random_splits,
+        "seed": fold.seed,
+        "num_threads": log.n_threads,
         "max_cat_to_onehot": ONE_HOT,
         "metric": "None",
         "verbosity": -1,
     }
-    if target.n_scores > 1:
-        parameters["num_class"] = target.n_scores
-    if target.is_log_loss:
-        parameters["objective"] = "binary" if target.n_scores == 1 else "multiclass"
-    parameters |= kind.parameters
-    train = _dataset(X, target, parameters, table)
-    watched = {
-        name: train
-        if name == "train"
-        else _dataset(rounds.sets[name].X, known, parameters, table, train)
-        for name, known in rounds.targets.items()
-    }
-    if not target.is_log_loss:
-        parameters = {"objective": lambda scores, _: target.derivatives(scores), **parameters}
-    names = {id(data): name for name, data in watched.items()}
-    rounds.are_proba = target.is_log_loss
+    if objective.n_scores > 1:
+        params["num_class"] = objective.n_scores
+    if objective.is_log_loss:
+        params["objective"] = "binary" if objective.n_scores == 1 else "multiclass"
+    params |= settings.engine_params
 
-    def after_round(env: Any) -> None:
-        if rounds.end_round():
-            results = [("watched", "loss", rounds.best_loss, False)]
-            raise lgb.callback.EarlyStopException(rounds.best_round - 1, results)
+    data = fold.train
+    target = training_target(data, objective)
+    dataset = make_dataset(data.X, target, params, data.categorical)
+    held_out = []
+    if log.held_out is not None and log.target is not None:
+        X = log.held_out.X
+        held_out.append(make_dataset(X, log.target, params, data.categorical, dataset))
+    if not objective.is_log_loss:
+        params = {"objective": lambda scores, _: objective.derivatives(scores, target), **params}
 
-    with same_threads(rounds.threads):
+    def held_out_loss(outputs: Floats, _: lgb.Dataset) -> tuple[str, float, bool]:
+        # With an objective of its own LightGBM hands over probabilities, else raw scores.
+        return "loss", log.record(outputs, are_proba=objective.is_log_loss), False
+
+    def after_round(env: lgb.callback.CallbackEnv) -> None:
+        if log.end_round():
+            results = [("held_out", "loss", log.best_loss, False)]
+            raise lgb.callback.EarlyStopException(log.best_round - 1, results)
+
+    with same_threads(log.n_threads):
         booster = lgb.train(
-            parameters,
-            train,
-            num_boost_round=kind.n_rounds,
-            valid_sets=list(watched.values()),
-            # With an objective of its own LightGBM hands over probabilities, else raw scores.
-            feval=lambda outputs, data: ("loss", rounds.see(names[id(data)], outputs), False),
+            params,
+            dataset,
+            num_boost_round=settings.n_estimators,
+            valid_sets=held_out,
+            feval=held_out_loss,
             callbacks=[after_round],
             keep_training_booster=True,  # or LightGBM would copy the trees once more
         )
-    trees = from_lightgbm(booster, rounds.kept_rounds)
-    return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, rounds.threads)
+    trees = from_lightgbm(booster, log.kept_rounds)
+    return TreeModel(trees, data.X.shape[1], "lightgbm", objective.is_log_loss, log.n_threads)
 
 
-def _dataset(
+def make_dataset(
     X: AnyArray,
-    known: Target,
-    parameters: dict[str, Any],
-    table: MemoryRows,
+    target: Target,
+    params: dict[str, object],
+    categorical: list[int],
     reference: lgb.Dataset | None = None,
 ) -> lgb.Dataset:
-    """Rows, binned like the reference if there is one."""
+    """Return rows, binned like the reference if there is one."""
+    weight = target.weight
+    if (weight == 1.0).all():
+        weight = None  # which is faster
     return lgb.Dataset(
         X,
-        label=known.labels,
-        weight=None if (known.weights == 1.0).all() else known.weights,  # none is faster
+        label=target.y,
+        weight=weight,
         reference=reference,
-        categorical_feature=table.columns.categorical,
+        categorical_feature=categorical,
         # With too few rows for any split LightGBM's filter leaves no feature, which is an error
         # with objectives that are not its own.
-        params={**parameters, "feature_pre_filter": False},
+        params={**params, "feature_pre_filter": False},
     )

@@ -4,38 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
+from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
-    from costboost.gbm.models import Target
-    from costboost.gbm.rows import MemoryRows
-    from costboost.gbm.train import Rounds
+    from costboost.gbm.data import Fold
+    from costboost.gbm.members import MemberSpec
+    from costboost.gbm.objectives import TrainingObjective
+    from costboost.gbm.settings import TrainingSettings
+    from costboost.gbm.train import TrainingLog
 
 # Rows that it is trained on, at most.
 NETWORK_ROWS = 40_000
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
 MOST = 5.0
-# Rows that are multiplied at a time.
-_BLOCK = 64
-# Squared penalties of the weights in rows; the second starts from the best point of the first.
-_PENALTIES = (5.0, 0.5)
-# Steps of a training by one penalty, and after how many of them the held-out rows are asked.
-_STEPS, _EVERY = 120, 10
-# Times that their loss may be no smaller before the training ends.
-_PATIENCE = 2
-# Steps if no row was held out.
-_USUAL_STEPS = 50
-Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
+# Rows that are multiplied at a time: of a prediction, and of a training.
+PREDICTION_BLOCK_ROWS = 64
+TRAINING_BLOCK_ROWS = 2048
 # Hidden units: so many at least, and so many per score.
-_UNITS, _UNITS_PER_SCORE = 32, 4
-# Rows of a block.
-_ROWS = 2048
+LEAST_UNITS = 32
+UNITS_PER_SCORE = 4
+# Squared penalties of the weights in rows; the second starts from the best point of the first.
+PENALTIES = (5.0, 0.5)
+# Steps of a training by one penalty, and after how many of them the held-out rows are asked.
+STEPS = 120
+STEPS_PER_LOOK = 10
+# Looks at which their loss may be no smaller before the training ends.
+PATIENCE_LOOKS = 2
+# Steps if no row is held out.
+USUAL_STEPS = 50
 
 
 # --- the trained network --------------------------------------------------------------------------
@@ -43,28 +46,31 @@ _ROWS = 2048
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """How columns become the inputs of a smooth model."""
+    """How columns become the inputs of a smooth model.
 
-    # Numbers are standardised, missing ones replaced by the median and marked; a category becomes a
-    # column of zeros and ones for each of its values.
+    Numbers are standardised, missing ones replaced by the median and marked; a category becomes a
+    column of zeros and ones for each of its values.
+    """
 
     numeric: Ints
     categorical: Ints
     medians: Floats
     means: Floats
     scales: Floats
-    gaps: Ints
-    sizes: Ints
+    gaps: Ints  # columns with missing values
+    sizes: Ints  # values of each category
 
     @classmethod
     def of(cls, X: AnyArray, categorical: list[int]) -> Design:
-        """The design for the columns of a table."""
+        """Return the design for the columns of a table."""
         codes = np.asarray(categorical, dtype=np.intp)
         numeric = np.setdiff1d(np.arange(X.shape[1]), codes)
         values = np.asarray(X[:, numeric], dtype=np.float64)
         missing = ~np.isfinite(values)
-        known = [column[np.isfinite(column)] for column in values.T]
-        medians = np.array([np.median(part) if len(part) else 0.0 for part in known], np.float64)
+        medians = np.zeros(len(numeric))
+        for j, column in enumerate(values.T):
+            if not missing[:, j].all():
+                medians[j] = np.median(column[~missing[:, j]])
         filled = np.where(missing, medians, values)
         # Means of scaled values: sums of huge ones would overflow.
         unit = np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
@@ -72,12 +78,17 @@ class Design:
         scales = (filled / unit).std(axis=0) * unit
         # A constant column, such as one that is left out of a frame, is no input.
         varies = scales > 1e-12 * unit
-        coded = np.asarray(X[:, codes], dtype=np.float64)
-        # One value if none is known, so that there is an input.
-        sizes = np.nan_to_num(coded).max(axis=0, initial=0.0).astype(np.intp) + 1
-        gaps, numeric = numeric[missing.any(axis=0)], numeric[varies]
-        medians, means, scales = medians[varies], means[varies], scales[varies]
-        return cls(numeric, codes, medians, means, scales, gaps, sizes)
+        category_codes = np.asarray(X[:, codes], dtype=np.float64)
+        return cls(
+            numeric=numeric[varies],
+            categorical=codes,
+            medians=medians[varies],
+            means=means[varies],
+            scales=scales[varies],
+            gaps=numeric[missing.any(axis=0)],
+            # One value if none is present, so that there is an input.
+            sizes=np.nan_to_num(category_codes).max(axis=0, initial=0.0).astype(np.intp) + 1,
+        )
 
     @property
     def sources(self) -> Ints:
@@ -85,18 +96,16 @@ class Design:
         return np.concatenate([self.numeric, self.gaps, np.repeat(self.categorical, self.sizes)])
 
     def __call__(self, X: AnyArray) -> Floats:
-        """The inputs of a smooth model, (n, p)."""
+        """Return the inputs of a smooth model, (n, p)."""
         values = np.asarray(X[:, self.numeric], dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             filled = np.where(np.isnan(values), self.medians, values)
             scaled = np.clip((filled - self.means) / self.scales, -MOST, MOST)
-        parts = [
-            np.nan_to_num(scaled),
-            ~np.isfinite(np.asarray(X[:, self.gaps], dtype=np.float64)),
-        ]
+        gaps = ~np.isfinite(np.asarray(X[:, self.gaps], dtype=np.float64))
+        inputs = [np.nan_to_num(scaled), gaps]
         for column, size in zip(self.categorical, self.sizes, strict=True):
-            parts.append(np.asarray(X[:, column])[:, None] == np.arange(size))
-        return np.hstack(parts, dtype=np.float64)
+            inputs.append(np.asarray(X[:, column])[:, None] == np.arange(size))
+        return np.hstack(inputs, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,22 +117,23 @@ class NetworkModel:
     n_rounds: ClassVar[int] = 1
 
     design: Design
-    slopes: Floats
-    shifts: Floats
-    tops: Floats
-    base: Floats
-    centre: Floats
+    slopes: Floats  # (units, inputs)
+    shifts: Floats  # (units,)
+    tops: Floats  # (scores, units)
+    base: Floats  # (scores,)
+    centre: Floats  # the mean inputs
 
     @classmethod
     def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
-        """One model with the mean score of models that share a design: their units side by side."""
+        """Return one model with the mean score of models that share a design."""
         return cls(
-            models[0].design,
-            np.vstack([model.slopes for model in models]),
-            np.concatenate([model.shifts for model in models]),
-            np.hstack([model.tops for model in models]) / len(models),
-            np.mean([model.base for model in models], axis=0),
-            np.mean([model.centre for model in models], axis=0),
+            design=models[0].design,
+            # Their units side by side.
+            slopes=np.vstack([model.slopes for model in models]),
+            shifts=np.concatenate([model.shifts for model in models]),
+            tops=np.hstack([model.tops for model in models]) / len(models),
+            base=np.mean([model.base for model in models], axis=0),
+            centre=np.mean([model.centre for model in models], axis=0),
         )
 
     @property
@@ -132,48 +142,52 @@ class NetworkModel:
         return self
 
     def scores_of(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs."""
+        """Return raw scores of inputs."""
         hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
-        found = row_products(hidden, self.tops) + self.base
-        return np.asarray(found[:, 0] if len(self.base) == 1 else found)
+        scores = row_products(hidden, self.tops) + self.base
+        if len(self.base) == 1:
+            return scores[:, 0]
+        return scores
 
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
+    def predict(self, X: AnyArray) -> Floats:
+        """Return raw scores."""
         return self.scores_of(self.design(X))
 
+    def staged_predict(self, X: AnyArray) -> Iterator[Floats]:
+        """Yield the scores, once."""
+        yield self.predict(X)
+
     def shifted(self, shift: float | Floats) -> NetworkModel:
-        """The model with a number added to each score."""
+        """Return the model with a number added to each score."""
         return replace(self, base=self.base + shift)
 
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """The scores, once."""
-        yield self.scores(X)
-
     def contributions(self, X: AnyArray) -> Floats:
-        """What each feature adds to the score of a mean row; last the base."""
+        """Return what each feature adds to the score of a mean row; last the base."""
         # The score's gradient, averaged along the line from the centre to the row (Aumann and
         # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
         # the average is exact, and the effects sum to the difference of the scores.
         at_centre = self.slopes @ self.centre + self.shifts
         away = self.design(X) - self.centre
-        moves = row_products(away, self.slopes)
-        low = np.minimum(at_centre, at_centre + moves)
-        high = np.maximum(at_centre, at_centre + moves)
+        change = row_products(away, self.slopes)
+        low = np.minimum(at_centre, at_centre + change)
+        high = np.maximum(at_centre, at_centre + change)
         # The share of the line on which a unit is active.
-        crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
+        crossed = np.divide(high, np.abs(change), out=np.zeros_like(high), where=change != 0.0)
         active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
         is_source = (self.design.sources == np.arange(X.shape[1])[:, None]).astype(np.float64)
-        found = np.empty((len(away), len(self.base), X.shape[1] + 1))
+        values = np.empty((len(away), len(self.base), X.shape[1] + 1))
         for score, top in enumerate(self.tops):
             effects = away * row_products(active * top, self.slopes.T)
-            found[:, score, :-1] = row_products(effects, is_source)
-        found[:, :, -1] = self.scores_of(self.centre[None])
-        return found[:, 0] if len(self.base) == 1 else found
+            values[:, score, :-1] = row_products(effects, is_source)
+        values[:, :, -1] = self.scores_of(self.centre[None])
+        if len(self.base) == 1:
+            return values[:, 0]
+        return values
 
     def importances(self, n_features: int) -> Floats:
-        """Sum over units and inputs of the size of an input's weight times that of the unit."""
+        """Return the sum over units and inputs of an input's weight times that of the unit."""
         sizes = np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes)
-        return np.asarray(np.bincount(self.design.sources, sizes, minlength=n_features), np.float64)
+        return np.bincount(self.design.sources, sizes, minlength=n_features).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,150 +205,211 @@ class NetworkPath:
         """Return the network as it was after some looks."""
         return self.points[n_rounds - 1]
 
-    def scores_after(self, X: AnyArray, rounds: Sequence[int]) -> dict[int, Floats]:
+    def predict_after(self, X: AnyArray, rounds: Sequence[int]) -> dict[int, Floats]:
         """Return raw scores after some numbers of looks."""
-        return {n: self.points[n - 1].scores(X) for n in set(rounds)}
+        return {n: self.points[n - 1].predict(X) for n in set(rounds)}
 
 
 def row_products(rows: Floats, weights: Floats) -> Floats:
-    """Products of rows and weights, each row by the same steps whatever the others are."""
+    """Return products of rows and weights, each row by the same steps whatever the others are."""
     # A matrix product may add in another order if there are more rows, so that the score of a row
     # would depend on the batch that it comes in. Blocks of one size do not.
-    n, p = rows.shape
-    n_blocks = -(-n // _BLOCK)
-    padded = np.zeros((n_blocks * _BLOCK, p))
-    padded[:n] = rows
-    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
-    return np.asarray(found.reshape(len(padded), len(weights))[:n])
+    n_rows, n_inputs = rows.shape
+    n_blocks = -(-n_rows // PREDICTION_BLOCK_ROWS)
+    padded = np.zeros((n_blocks * PREDICTION_BLOCK_ROWS, n_inputs))
+    padded[:n_rows] = rows
+    blocks = padded.reshape(n_blocks, PREDICTION_BLOCK_ROWS, n_inputs)
+    products = blocks @ np.ascontiguousarray(weights.T)
+    return products.reshape(len(padded), len(weights))[:n_rows]
 
 
 # --- training -------------------------------------------------------------------------------------
 
 
-def fit(
-    X: AnyArray, target: Target, rounds: Rounds, table: MemoryRows
+def fit_network(
+    fold: Fold,
+    objective: TrainingObjective,
+    spec: MemberSpec,
+    settings: TrainingSettings,
+    log: TrainingLog,
 ) -> NetworkModel | NetworkPath:
-    """A network with one hidden layer and a squared penalty, stopped by held-out rows."""
+    """Train a network with one hidden layer and a squared penalty, stopped by held-out rows."""
     # It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
     # few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
-    # stopped by given rows, and takes weights only in newer versions. Only for targets that are log
-    # loss, and for tables that are not sparse.
-    #
+    # stopped by given rows, and takes weights only in newer versions. Only for log loss, and for
+    # tables that are not sparse.
     # One design for all folds, so that their models can be put into one.
-    design = Design.of(table.rows.X, table.columns.categorical)
-    rng = np.random.RandomState(rounds.seed)
-    if X.shape[0] > NETWORK_ROWS:
-        some = np.sort(rng.permutation(X.shape[0])[:NETWORK_ROWS])
-        X, target = X[some], target.take(some)
-    inputs, k = design(X), target.n_scores
+    design = Design.of(fold.source.X, fold.source.categorical)
+    rng = check_random_state(fold.seed)
+    data = fold.train
+    if len(data) > NETWORK_ROWS:
+        data = data.take(np.sort(rng.permutation(len(data))[:NETWORK_ROWS]))
+    target = objective.target(data.costs, data.sample_weight)
+    inputs = design(data.X)
     centre = inputs.mean(axis=0)
-    weights = target.weights / target.weights.mean()
     # An input that is the same on all rows, such as a category not among them, tells nothing.
     inputs = np.where(np.ptp(inputs, axis=0) > 0, inputs, 0.0).astype(np.float32)
-    units = max(_UNITS, _UNITS_PER_SCORE * k)
-    # Slopes, shifts, tops and base.
-    shapes = (units, inputs.shape[1]), (units,), (k, units), (k,)
-    shares = (weights / weights.sum()).astype(np.float32)
-    # Random hidden units (Glorot and Bengio 2010), whose weights in the scores are zero.
-    bound, n_slopes = np.sqrt(6.0 / sum(shapes[0])), units * inputs.shape[1]
-    drawn = rng.uniform(-bound, bound, n_slopes + units)
-    drawn[:n_slopes] *= np.tile(inputs.any(axis=0), units)
-    start = np.concatenate([drawn, np.zeros(k * units + k)])
 
-    stop_by: Any = rounds.stop_by
-    held: Any = None if stop_by is None else design(rounds.sets[stop_by].X)
-    best, steps, waits = start, 0, 0
-    path: list[Floats] = []
-    n_looks = 1
-
-    def is_better(point: Floats) -> bool:
-        """Whether the held-out loss is smaller than before; if so, keep the point."""
-        nonlocal best
-        if held is not None:
-            scores = NetworkModel(design, *_parts(point, shapes), centre).scores_of(held)
-            path.append(point.copy())
-            if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
-                return False
-            rounds.best_loss, rounds.best_outputs = least, scores
-        best = point.copy()
-        return True
-
-    def after_step(intermediate_result: OptimizeResult) -> None:
-        nonlocal steps, waits
-        steps += 1
-        if steps % _EVERY == 0:
-            waits = 0 if is_better(intermediate_result.x) else waits + 1
-            if waits >= _PATIENCE:
-                raise StopIteration
-
-    is_better(start)
-    n_steps = _USUAL_STEPS if held is None else _STEPS
-    for penalty in _PENALTIES[: 1 if held is None else None]:
-        steps, waits = 0, 0
-        found = minimize(
-            _loss,
-            best,
-            args=(penalty / len(inputs), shapes, inputs, target.labels, shares),
+    n_scores = objective.n_scores
+    n_units = max(LEAST_UNITS, UNITS_PER_SCORE * n_scores)
+    weights = NetworkWeights(n_units, inputs.shape[1], n_scores)
+    search = NetworkSearch(weights.draw(inputs, rng), weights, design, centre, log)
+    search.look(search.best)
+    n_penalties = len(PENALTIES)
+    n_steps = STEPS
+    if search.held_out is None:
+        n_penalties = 1
+        n_steps = USUAL_STEPS
+    row_weight = target.weight / target.weight.mean()
+    shares = (row_weight / row_weight.sum()).astype(np.float32)
+    for penalty in PENALTIES[:n_penalties]:
+        search.begin()
+        result = minimize(
+            weights.loss,
+            search.best,
+            args=(penalty / len(inputs), inputs, target.y, shares),
             jac=True,
             method="L-BFGS-B",
-            callback=after_step,
+            callback=search,
             options={"maxiter": n_steps, "maxfun": 2 * n_steps},
         )
-        if steps % _EVERY:  # it converged between two looks
-            is_better(found.x)
+        search.finish(result.x)
+    if log.chooses_by_parts:
+        return NetworkPath([search.model(point) for point in search.path])
+    return search.model(search.best)
+
+
+class NetworkSearch:
+    """Looks at the held-out rows every few steps, keeps the best point, and ends the training."""
+
+    def __init__(
+        self,
+        start: Floats,
+        weights: NetworkWeights,
+        design: Design,
+        centre: Floats,
+        log: TrainingLog,
+    ) -> None:
+        self.best = start
+        self.weights = weights
+        self.design = design
+        self.centre = centre
+        self.log = log
+        self.held_out: Floats | None = None
+        if log.stops_early:
+            self.held_out = design(log.held_out.X)
+        self.path: list[Floats] = []
+        self.n_looks = 1
+        self.n_steps = 0
+        self.n_waits = 0
+
+    def model(self, point: Floats) -> NetworkModel:
+        """Return the network at a point."""
+        slopes, shifts, tops, base = self.weights.split(point)
+        return NetworkModel(self.design, slopes, shifts, tops, base, self.centre)
+
+    def look(self, point: Floats) -> bool:
+        """Return True if the held-out loss is smaller than before, and keep the point then."""
+        if self.held_out is not None:
+            self.path.append(point.copy())
+            loss = self.log.record(self.model(point).scores_of(self.held_out))
+            is_better = loss < self.log.best_loss  # False of NaN
+            if not is_better:
+                return False
+            self.log.best_loss = loss
+        self.best = point.copy()
+        return True
+
+    def begin(self) -> None:
+        """Begin the steps by another penalty."""
+        self.n_steps = 0
+        self.n_waits = 0
+
+    def __call__(self, intermediate_result: OptimizeResult) -> None:
+        """Look after every few steps, and end the training if that has not helped for long."""
+        self.n_steps += 1
+        if self.n_steps % STEPS_PER_LOOK:
+            return
+        self.n_waits += 1
+        if self.look(intermediate_result.x):
+            self.n_waits = 0
+        if self.n_waits >= PATIENCE_LOOKS:
+            raise StopIteration
+
+    def finish(self, point: Floats) -> None:
+        """Look at the last point of a penalty, and fill up its looks."""
+        if self.n_steps % STEPS_PER_LOOK:  # it converged between two looks
+            self.look(point)
         # Folds are compared look by look: a penalty that has ended early keeps its last point.
-        n_looks += _STEPS // _EVERY + 1
-        missing = n_looks - len(path)
-        path += path[-1:] * missing
-        rounds.part_losses += rounds.part_losses[-1:] * missing
-    if rounds.chooses_by_parts:
-        points = [NetworkModel(design, *_parts(point, shapes), centre) for point in path]
-        return NetworkPath(points)
-    return NetworkModel(design, *_parts(best, shapes), centre)
+        self.n_looks += STEPS // STEPS_PER_LOOK + 1
+        n_missing = self.n_looks - len(self.path)
+        self.path += self.path[-1:] * n_missing
+        self.log.part_losses += self.log.part_losses[-1:] * n_missing
 
 
-def _parts(point: Floats, shapes: Shapes) -> tuple[Floats, Floats, Floats, Floats]:
-    """Slopes, shifts, tops and base at a point."""
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-    found = zip(np.split(point, ends), shapes, strict=True)
-    slopes, shifts, tops, base = (part.reshape(shape) for part, shape in found)
-    return slopes, shifts, tops, base
+class NetworkWeights:
+    """All weights of a network as one point: slopes, shifts, tops and base."""
+
+    def __init__(self, n_units: int, n_inputs: int, n_scores: int) -> None:
+        self.shapes = [(n_units, n_inputs), (n_units,), (n_scores, n_units), (n_scores,)]
+
+    def split(self, point: Floats) -> list[Floats]:
+        """Return slopes, shifts, tops and base at a point."""
+        ends = np.cumsum([np.prod(shape) for shape in self.shapes])[:-1]
+        pairs = zip(np.split(point, ends), self.shapes, strict=True)
+        return [part.reshape(shape) for part, shape in pairs]
+
+    def draw(self, inputs: AnyArray, rng: np.random.RandomState) -> Floats:
+        """Return random hidden units (Glorot and Bengio 2010) that do not count in scores yet."""
+        n_units, n_inputs = self.shapes[0]
+        bound = np.sqrt(6.0 / (n_units + n_inputs))
+        n_slopes = n_units * n_inputs
+        point = np.zeros(sum(np.prod(shape) for shape in self.shapes))
+        point[: n_slopes + n_units] = rng.uniform(-bound, bound, n_slopes + n_units)
+        point[:n_slopes] *= np.tile(inputs.any(axis=0), n_units)
+        return point
+
+    def loss(
+        self, point: Floats, penalty: float, inputs: AnyArray, y: Ints, shares: AnyArray
+    ) -> tuple[float, Floats]:
+        """Return log loss and its gradient, with a squared penalty of slopes and tops."""
+        exact = self.split(point)
+        slopes, shifts, tops, base = (part.astype(inputs.dtype) for part in exact)
+        total = 0.0
+        gradient = [np.zeros(shape) for shape in self.shapes]
+        # Block by block, in single precision: a block and its hidden units stay in the cache, which
+        # takes a quarter of the time. Sums over blocks are in double precision.
+        for start in range(0, len(inputs), TRAINING_BLOCK_ROWS):
+            block = slice(start, start + TRAINING_BLOCK_ROWS)
+            x = inputs[block]
+            share = shares[block]
+            hidden = x @ slopes.T
+            hidden += shifts
+            np.maximum(hidden, 0.0, out=hidden)
+            losses, steep = log_loss_and_slope(hidden @ tops.T + base, y[block])
+            total += float(losses @ share)
+            steep *= share[:, None]
+            back = steep @ tops
+            back *= hidden > 0
+            gradient[0] += back.T @ x
+            gradient[1] += back.sum(axis=0)
+            gradient[2] += steep.T @ hidden
+            gradient[3] += steep.sum(axis=0)
+        for i in (0, 2):  # slopes and tops
+            total += 0.5 * penalty * float(np.square(exact[i]).sum())
+            gradient[i] += penalty * exact[i]
+        return total, np.concatenate([part.ravel() for part in gradient])
 
 
-def _loss(
-    point: Floats, penalty: float, shapes: Shapes, inputs: AnyArray, labels: Ints, shares: AnyArray
-) -> tuple[float, Floats]:
-    """Log loss and its gradient, with a squared penalty of slopes and tops."""
-    parts = _parts(point, shapes)
-    slopes, shifts, tops, base = (part.astype(inputs.dtype) for part in parts)
-    total, gradient = 0.0, [np.zeros(shape) for shape in shapes]
-    # Block by block, in single precision: a block and its hidden units stay in the cache, which
-    # takes a quarter of the time. Sums over blocks are in double precision.
-    for start in range(0, len(inputs), _ROWS):
-        some = slice(start, start + _ROWS)
-        x, y, share = inputs[some], labels[some], shares[some]
-        hidden = x @ slopes.T
-        hidden += shifts
-        np.maximum(hidden, 0.0, out=hidden)
-        scores = hidden @ tops.T + base
-        if len(base) == 1:
-            score, is_positive = scores[:, 0], y == 1
-            losses = np.logaddexp(0.0, score) - score * is_positive
-            steep = (expit(score) - is_positive)[:, None]
-        else:
-            rows = np.arange(len(scores))
-            logs = scores - logsumexp(scores, axis=1, keepdims=True)
-            losses = -logs[rows, y]
-            steep = np.exp(logs)
-            steep[rows, y] -= 1.0
-        total += float(losses @ share)
-        steep *= share[:, None]
-        back = steep @ tops
-        back *= hidden > 0
-        found = back.T @ x, back.sum(axis=0), steep.T @ hidden, steep.sum(axis=0)
-        for part, more in zip(gradient, found, strict=True):
-            part += more
-    for place in (0, 2):  # slopes and tops
-        total += 0.5 * penalty * float(np.square(parts[place]).sum())
-        gradient[place] += penalty * parts[place]
-    return total, np.concatenate([part.ravel() for part in gradient])
+def log_loss_and_slope(scores: AnyArray, y: Ints) -> tuple[AnyArray, AnyArray]:
+    """Return the log loss of each row, (n,), and its derivative by each score, (n, scores)."""
+    if scores.shape[1] == 1:
+        score = scores[:, 0]
+        is_positive = y == 1
+        losses = np.logaddexp(0.0, score) - score * is_positive
+        return losses, (expit(score) - is_positive)[:, None]
+    rows = np.arange(len(scores))
+    logs = scores - logsumexp(scores, axis=1, keepdims=True)
+    slope = np.exp(logs)
+    slope[rows, y] -= 1.0
+    return -logs[rows, y], slope

@@ -114,16 +114,20 @@ def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
     return {aliases(engine).get(name, name): value for name, value in parameters.items()}
 
 
-def resolved(model: Any, columns: Columns, owner: str, engine: str) -> dict[str, Any]:
-    """The user's parameters of the engine, by the names used here; constraints by position."""
-    unknown = _unknown(model.engine_params, engine)
+def resolved(
+    engine_params: Mapping[str, Any] | None, columns: Columns, owner: str, engine: str
+) -> dict[str, Any]:
+    """Return the user's parameters of the engine, by the names used here; signs by position."""
+    if not engine_params:
+        return {}
+    unknown = _unknown(engine_params, engine)
     if unknown:
         near = get_close_matches(unknown, aliases(engine), n=1)
         raise ValueError(
             f"The 'engine_params' parameter of {owner} has {unknown!r}, which {engine} does "
             f"not know. {f'Did you mean {near[0]!r}?' if near else 'Leave it out.'}"
         )
-    parameters = canonical(model.engine_params, engine)
+    parameters = canonical(engine_params, engine)
     wanted = parameters.get("monotone_constraints")
     if isinstance(wanted, Mapping):
         names = [column.name for column in columns]

@@ -11,9 +11,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -26,19 +26,25 @@ from costboost.columns.files import find_files, need, unknown_column
 from costboost.columns.raw import RawTable
 from costboost.costs.forms import columns_of
 from costboost.costs.labels import parameter
-from costboost.gbm.models import Model, Target, TreeModel
-from costboost.gbm.rows import (
-    LARGEST_SEED,
-    PricedRows,
-    StreamedRows,
+from costboost.gbm.data import (
+    FoldOptions,
+    HoldOut,
+    StreamedFold,
     Totals,
-    held_out_rows,
-    hold_out_rule,
-    is_auto,
-    strata,
+    TrainingData,
+    TrainingTable,
+    draw_seed,
+    streamed_table,
 )
-from costboost.gbm.train import Candidate, Rounds
+from costboost.gbm.members import MemberSpec
+from costboost.gbm.models import Model, TreeModel
+from costboost.gbm.objectives import TrainingObjective
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import TrainingLog
 from costboost.trees import from_xgboost
+
+if TYPE_CHECKING:
+    from costboost.gbm.classifier import CostBoostClassifier
 
 for _name in ("pandas", "pyarrow"):
     need(_name, "data", "Training on Parquet files")
@@ -176,39 +182,79 @@ def _batch_from(start: int) -> Iterator[None]:
 # --- training -------------------------------------------------------------------------------------
 
 
-class ParquetSource(StreamedRows):
-    """The training rows of Parquet files, by XGBoost's external memory."""
+def read_parquet_table(
+    model: CostBoostClassifier,
+    paths: Any,
+    target: str,
+    *,
+    costs: Any,
+    sample_weight: str | None,
+    features: Sequence[str] | None,
+    batch_rows: int | None,
+) -> TrainingTable:
+    """Read columns, classes and sums of Parquet files, and which rows are held out."""
+    owner = f"{type(model).__name__}.fit_parquet"
+    need("xgboost", "dask", owner)
+    _check_supported(model, owner)
+    source = ParquetSource(
+        model,
+        ParquetFiles(paths, owner),
+        target=target,
+        costs=costs,
+        sample_weight=sample_weight,
+        features=features,
+        batch_rows=batch_rows,
+    )
+    rng = check_random_state(model.random_state)
+    options = FoldOptions(
+        owner=owner,
+        early_stopping=model.early_stopping,
+        validation_fraction=model.validation_fraction,
+    )
+    source.hold_out = HoldOut.of(options, source.files.n_rows, len(source.classes), rng)
+    blocks = source.blocks(features=source.shows_features)
+    return streamed_table(
+        [_summed(block, held_out) for block, held_out in blocks],
+        owner=type(model).__name__,
+        columns=source.columns,
+        loss=model.loss,
+        has_row_costs=costs is not None,
+        fold=ParquetFold(draw_seed(rng), parquet=source),
+    )
+
+
+class ParquetSource:
+    """The training rows of Parquet files."""
+
+    hold_out: HoldOut
 
     def __init__(
         self,
-        paths: Any,
+        model: CostBoostClassifier,
+        files: ParquetFiles,
+        *,
         target: str,
         costs: Any,
         sample_weight: str | None,
         features: Sequence[str] | None,
         batch_rows: int | None,
-        model: Any,
     ) -> None:
-        self.owner = type(model).__name__
-        owner = f"{self.owner}.fit_parquet"
-        need("xgboost", "dask", owner)
-        _check_supported(model, owner)
-        self.files = files = ParquetFiles(paths, owner)
-        self.model, self.target, self.costs, self.weight = model, target, costs, sample_weight
+        self.model = model
+        self.files = files
+        self.target = target
+        self.costs = costs
+        self.weight = sample_weight
         self.names = self._feature_names(features)
         self.batch_rows = files.batch_rows(batch_rows, len(self.names))
-        self.has_row_costs = costs is not None
         # A function of X sees the features; expressions may name other columns, too.
         self.shows_features = costs is None and callable(model.cost_matrix)
         self.known = [target, *files.cost_columns(costs, model.cost_matrix)]
-        self.known += [] if sample_weight is None else [sample_weight]
-        self.classes, self.columns = model.classes_, model.columns_ = self._scan()
-        check_classes(self.classes, self.owner)
-        rng = check_random_state(model.random_state)
-        self.hold_out = hold_out_rule(model, files.n_rows, len(self.classes), rng)
-        self.seeds = [int(rng.randint(LARGEST_SEED))]
-        blocks = self._blocks(features=self.shows_features)
-        self._add_up((_summed(block, held) for block, held in blocks), model.loss)
+        if sample_weight is not None:
+            self.known.append(sample_weight)
+        classes, columns = self._scan()
+        check_classes(classes, type(model).__name__)
+        self.classes = model.classes_ = classes
+        self.columns = model.columns_ = columns
 
     def _feature_names(self, features: Sequence[str] | None) -> list[str]:
         """Names of the feature columns."""
@@ -243,94 +289,136 @@ class ParquetSource(StreamedRows):
             check_classification_targets(np.repeat(classes[0], 2))  # or many classes are a warning
         return classes[0], self.model._learn_columns(seen, self.target)
 
-    def _blocks(self, *, features: bool) -> Iterator[tuple[PricedRows, Bools]]:
-        """Rows that have weight, and which are held out: the same ones in every pass."""
+    def blocks(self, *, features: bool) -> Iterator[tuple[TrainingData, Bools]]:
+        """Yield rows that have weight, and which are held out: the same ones in every pass."""
         from costboost.gbm.xgboost import in_single
 
-        columns = [*self.known, *(self.names if features else [])]
+        columns = [*self.known]
+        if features:
+            columns += self.names
         before = np.zeros(2 * len(self.classes), dtype=np.intp)
         for start, table in self.files.batches(columns, self.batch_rows):
             labels = table[self.target]
             rows = TypedRows(self.columns, RawTable(table), self.files.owner, start)
-            known = pa.array(self.classes, type=labels.type)
-            codes = np.asarray(pc.index_in(labels, value_set=known).to_numpy(), dtype=np.intp)
-            weights = np.ones(len(codes))
+            value_set = pa.array(self.classes, type=labels.type)
+            y_index = np.asarray(pc.index_in(labels, value_set=value_set).to_numpy(), np.intp)
+            weight = np.ones(len(y_index))
             with _batch_from(start):
                 given = self.files.batch_costs(self.costs, table)
-                X = table.select(self.names).to_pandas() if self.shows_features else rows
-                costs = self.model._price(given, X, codes)
+                X = rows
+                if self.shows_features:
+                    X = table.select(self.names).to_pandas()
+                costs = self.model._price(given, X, y_index)
                 if self.weight is not None:
-                    weights = _numbers(table, self.weight)
-                    if weights.any():  # a batch may weigh nothing, all together may not
-                        checked_weights(weights, len(codes), self.files.owner)
-            matrix = in_single(rows.matrix()).astype(np.float32) if features else None
-            block = PricedRows(matrix, costs, weights).weighted()
-            groups = strata(block.costs)
-            yield block, held_out_rows(self.hold_out, groups, before)
-            before += np.bincount(groups, minlength=len(before))
+                    weight = _numbers(table, self.weight)
+                    if weight.any():  # a batch may weigh nothing, all together may not
+                        checked_weights(weight, len(y_index), self.files.owner)
+            inputs = None
+            if features:
+                inputs = in_single(rows.matrix()).astype(np.float32)
+            block = TrainingData(inputs, costs, weight).with_weight()
+            strata = block.strata
+            yield block, self.hold_out.held_out(strata, before)
+            before += np.bincount(strata, minlength=len(before))
 
-    def rows(self, *, held_out: bool) -> Iterator[PricedRows]:
-        """The training rows with their features, or the held-out ones."""
-        for block, held in self._blocks(features=True):
-            if (held == held_out).any():
-                yield block.take(held == held_out)
+    def rows(self, *, held_out: bool) -> Iterator[TrainingData]:
+        """Yield the training rows with their features, or the held-out ones."""
+        for block, is_held_out in self.blocks(features=True):
+            if (is_held_out == held_out).any():
+                yield block.take(is_held_out == held_out)
 
-    def fit(
-        self, kind: Candidate, target: Target, number: int | None, rounds: Rounds
-    ) -> tuple[Model, Floats | None]:
+
+@dataclass(frozen=True, eq=False)
+class ParquetFold(StreamedFold):
+    """The rows of Parquet files, by XGBoost's external memory."""
+
+    parquet: ParquetSource = field(kw_only=True)
+
+    def fit_model(
+        self,
+        objective: TrainingObjective,
+        spec: MemberSpec,
+        settings: TrainingSettings,
+        log: TrainingLog,
+    ) -> TreeModel:
         """Train on matrices in a temporary folder."""
         import xgboost as xgb
 
         from costboost.gbm.xgboost import Batches, boost, feature_types, matrix_options
 
-        types = feature_types(self.columns.n_inputs, self.columns.categorical)
-        options = matrix_options(kind, types)
+        columns = self.parquet.columns
+        types = feature_types(columns.n_inputs, columns.categorical)
+        options = matrix_options(settings, types)
         del options["feature_types"]  # goes with every batch
 
-        def matrix(cache: str, reference: Any = None) -> Any:
+        def matrix(cache: str, reference: xgb.DMatrix | None = None) -> xgb.DMatrix:
             """Rows quantised into files, read when they are needed; held-out by a reference."""
             held_out = reference is not None  # the closure must not keep the matrix alive
 
             def batches() -> Iterator[dict[str, Any]]:
-                for block in self.rows(held_out=held_out):
-                    known = target.on(block.costs, block.weights)
-                    named = {"data": block.X, "label": known.labels, "weight": known.weights}
-                    yield {**named, "feature_types": types}
+                for block in self.parquet.rows(held_out=held_out):
+                    target = objective.target(block.costs, block.sample_weight)
+                    yield {
+                        "data": block.X,
+                        "label": target.y,
+                        "weight": target.weight,
+                        "feature_types": types,
+                    }
 
             rows = Batches(batches, cache)
-            return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=rounds.threads, **options)
+            return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=log.n_threads, **options)
 
-        names = [rounds.stop_by] if rounds.stop_by else []
         # Bytes on disk that quantised features may take; measured, and rounded up.
-        wide = int(kind.parameters.get("max_bin") or 256) > 256
-        n_bytes = self.totals.rows * (self.columns.n_inputs * (10 if wide else 6) + 16) + 2**20
-        _check_room(n_bytes, self.files.owner)
+        bytes_per_number = 6
+        if int(settings.engine_params.get("max_bin") or 256) > 256:
+            bytes_per_number = 10
+        n_bytes = settings.n_rows * (columns.n_inputs * bytes_per_number + 16) + 2**20
+        _check_room(n_bytes, self.parquet.files.owner)
         with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
             rows = matrix(f"{folder}/train")
-            watched = {name: matrix(f"{folder}/{name}", rows) for name in names}
-            known = target
-            if not target.is_log_loss:  # which XGBoost has itself
-                known = target.carried(rows.get_label(), rows.get_weight())
-            booster = boost(kind, known, rows, watched, rounds)
+            held_out = None
+            if log.stops_early:
+                held_out = matrix(f"{folder}/held_out", rows)
+            target = None
+            if not objective.is_log_loss:
+                target = objective.target_of_labels(rows.get_label(), rows.get_weight())
+            booster = boost(
+                rows,
+                held_out,
+                target=target,
+                objective=objective,
+                spec=spec,
+                settings=settings,
+                log=log,
+            )
             # The booster lets go of the rows, so that their files can be removed.
             booster.reset()
-            del rows, watched
-        trees, n = from_xgboost(booster), self.columns.n_inputs
-        model = TreeModel(trees, n, "xgboost", target.is_log_loss, rounds.threads)
-        if names or self._held_out is None:
-            return model, rounds.best_scores
-        return model, np.concatenate([model.scores(b.X) for b in self.rows(held_out=True)])
+            del rows, held_out
+        trees = from_xgboost(booster)
+        is_log_loss = objective.is_log_loss
+        return TreeModel(trees, columns.n_inputs, "xgboost", is_log_loss, log.n_threads)
+
+    def predict_held_out(self, model: Model) -> Floats | None:
+        """Return the scores of the held-out rows, by one more pass over the files."""
+        if self.held_out is None:
+            return None
+        rows = self.parquet.rows(held_out=True)
+        return np.concatenate([model.predict(block.X) for block in rows])
 
 
-def _summed(block: PricedRows, held: Bools) -> tuple[PricedRows | None, Totals | None]:
-    """The held-out rows of a block without features, and the sums over all of it."""
-    held_out = replace(block.take(held), X=None) if held.any() else None
-    return held_out, Totals.of(block, int(held.sum())) if len(block) else None
+def _summed(block: TrainingData, is_held_out: Bools) -> tuple[TrainingData | None, Totals | None]:
+    """Return the held-out rows of a block without features, and the sums over all of it."""
+    held_out = None
+    if is_held_out.any():
+        held_out = block.without_inputs().take(is_held_out)
+    if not len(block):
+        return held_out, None
+    return held_out, Totals.of(block, int(is_held_out.sum()))
 
 
-def _check_supported(model: Any, owner: str) -> None:
+def _check_supported(model: CostBoostClassifier, owner: str) -> None:
     """Refuse what cannot be trained from disk, and say what to do instead."""
-    if not is_auto(model.cv):
+    if not isinstance(model.cv, str):
         wrong = "cv", "each booster would need its own copy on disk. Set cv='auto'"
     elif model.effort == "high":
         wrong = "effort", "its members are compared in memory. Set effort='balanced'"

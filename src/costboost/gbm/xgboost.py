@@ -2,88 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import xgboost as xgb
 
-from costboost._typing import AnyArray
-from costboost.gbm.models import Target
+from costboost._typing import AnyArray, Floats
+from costboost.gbm.members import MemberSpec
+from costboost.gbm.objectives import Target, TrainingObjective
 from costboost.gbm.parameters import ONE_HOT
-from costboost.gbm.train import Candidate, Rounds
+from costboost.gbm.settings import TrainingSettings
+from costboost.gbm.train import TrainingLog
 
 
 def boost(
-    kind: Candidate,
-    target: Target,
     train: xgb.DMatrix,
-    watched: Mapping[str, xgb.DMatrix],
-    rounds: Rounds,
+    held_out: xgb.DMatrix | None,
+    *,
+    target: Target | None,
+    objective: TrainingObjective,
+    spec: MemberSpec,
+    settings: TrainingSettings,
+    log: TrainingLog,
 ) -> xgb.Booster:
-    """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
-    names = {id(data): name for name, data in watched.items()}
-    rounds.are_proba = target.is_log_loss
-    booster = xgb.train(
-        parameters_for(kind, target, rounds),
-        train,
-        num_boost_round=kind.n_rounds,
-        evals=[(data, name) for name, data in watched.items()],
-        obj=None if target.is_log_loss else lambda scores, _: target.derivatives(scores),
+    """Train a booster on matrices; the target is that of the training rows, if it is needed."""
+    custom_objective = None
+    if target is not None:  # else XGBoost has the loss itself
+
+        def custom_objective(scores: Floats, _: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+            return objective.derivatives(scores, target)
+
+    def held_out_loss(outputs: AnyArray, _: xgb.DMatrix) -> tuple[str, float]:
         # With an objective of its own XGBoost hands over probabilities, else raw scores.
-        custom_metric=lambda outputs, data: ("loss", rounds.see(names[id(data)], outputs)),
+        return "loss", log.record(outputs, are_proba=objective.is_log_loss)
+
+    evals = []
+    if held_out is not None:
+        evals.append((held_out, "held_out"))
+    params = make_params(objective, spec, settings, seed=log.job.fold.seed)
+    params["nthread"] = log.n_threads
+    booster = xgb.train(
+        params,
+        train,
+        num_boost_round=settings.n_estimators,
+        evals=evals,
+        obj=custom_objective,
+        custom_metric=held_out_loss,
         verbose_eval=False,
-        callbacks=[_RoundCallback(rounds)],
+        callbacks=[_RoundCallback(log)],
     )
-    return booster[: rounds.best_round]
+    return booster[: log.best_round]
 
 
-def parameters_for(kind: Candidate, target: Target, rounds: Rounds) -> dict[str, Any]:
-    """XGBoost's parameters of a training."""
-    shares = target.masses / target.masses.sum()
+def make_params(
+    objective: TrainingObjective, spec: MemberSpec, settings: TrainingSettings, *, seed: int
+) -> dict[str, Any]:
+    """Return XGBoost's parameters of a training."""
+    shares = objective.class_weight / objective.class_weight.sum()
     hessian = float((1.0 - np.square(shares).sum()) / len(shares))
-    parameters: dict[str, Any] = {
+    params: dict[str, Any] = {
         "tree_method": "hist",
         "grow_policy": "lossguide",
-        "max_leaves": kind.max_leaves,
+        "max_leaves": spec.max_leaves,
         "max_depth": 0,
-        "learning_rate": kind.learning_rate,
-        "reg_lambda": kind.settings.reg_lambda,
-        "subsample": kind.settings.subsample,
-        "colsample_bytree": kind.settings.colsample,
+        "learning_rate": settings.learning_rate_of(spec),
+        "reg_lambda": settings.reg_lambda,
+        "subsample": settings.subsample,
+        "colsample_bytree": settings.colsample,
         "max_cat_to_onehot": ONE_HOT,
         # A leaf of min_samples_leaf rows has about this Hessian in the first round: for a row, the
         # mean over labels of p (1 - p).
-        "min_child_weight": kind.min_samples_leaf * hessian,
+        "min_child_weight": settings.min_samples_leaf * hessian,
         "disable_default_eval_metric": 1,
         "verbosity": 0,
-        "seed": rounds.seed,
+        "seed": seed,
     }
-    if rounds.threads:
-        parameters["nthread"] = rounds.threads
-    if target.n_scores > 1:
-        parameters["num_class"] = target.n_scores
-    if target.is_log_loss:
-        parameters["objective"] = "binary:logistic" if target.n_scores == 1 else "multi:softprob"
+    if objective.n_scores > 1:
+        params["num_class"] = objective.n_scores
+    if not objective.is_log_loss:
+        params["base_score"] = 0.0
+    elif objective.n_scores == 1:
+        params["objective"] = "binary:logistic"
     else:
-        parameters["base_score"] = 0.0
-    return {**parameters, **kind.parameters}
+        params["objective"] = "multi:softprob"
+    return {**params, **settings.engine_params}
 
 
-def matrix_options(kind: Candidate, types: list[str] | None) -> dict[str, Any]:
-    """Options of a quantised matrix with features of these types."""
+def matrix_options(settings: TrainingSettings, types: list[str] | None) -> dict[str, Any]:
+    """Return options of a quantised matrix with features of these types."""
     return {
-        "max_bin": kind.parameters.get("max_bin"),
+        "max_bin": settings.engine_params.get("max_bin"),
         "feature_types": types,
         "enable_categorical": types is not None,
     }
 
 
 def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
-    """XGBoost's types of the columns; None if all are numbers."""
+    """Return XGBoost's types of the columns; None if all are numbers."""
     if not categorical:
         return None
-    return ["c" if j in set(categorical) else "q" for j in range(n_features)]
+    types = ["q"] * n_features
+    for column in categorical:
+        types[column] = "c"
+    return types
 
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -124,9 +146,9 @@ class Batches(xgb.DataIter):
 class _RoundCallback(xgb.callback.TrainingCallback):
     """Report, and stop when it is time."""
 
-    def __init__(self, rounds: Rounds) -> None:
-        self.rounds = rounds
+    def __init__(self, log: TrainingLog) -> None:
+        self.log = log
 
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Whether to stop."""
-        return self.rounds.end_round()
+    def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: object) -> bool:
+        """Return True to stop."""
+        return self.log.end_round()
