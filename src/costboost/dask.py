@@ -598,7 +598,7 @@ def _target_of(objective: TrainingObjective, data: Any) -> Target:
     if not hasattr(data, "costboost_target"):
         target = objective.target_of_labels(data.get_label(), data.get_weight())
         data.costboost_target = target
-    return data.costboost_target  # type: ignore[no-any-return]
+    return data.costboost_target
 
 
 def derivatives(
