@@ -1,16 +1,17 @@
 """Whether intervals cover: estimates of fits beside the true score of the same model.
 
     python -m benchmarks.verdicts run [--cells fast-300-noise] [--minutes 60]
-    python -m benchmarks.verdicts show
+    python -m benchmarks.verdicts keep
 
-A cell is an effort, a number of rows and a table whose population is known; the effort "verdict" is
-`costboost.metrics.verdict` on decisions that are given, in money. Each draw of a cell
-fits a classifier and compares its estimate with its score on 20,000 fresh rows. The score is of
-the known probabilities of the classes, not of drawn classes, so that hardly any chance is in it.
-Draws are added to results/verdicts.csv, the ones furthest behind first, and a stopped run goes on
-where it was. `show` prints a line per cell: coverage with its binomial interval, bias, width, and
-how often a model that loses was said to pay. Seeds from 0 on are those that the page shows;
-whoever chooses a construction uses others (``--seed 100000``).
+A cell is an effort, a number of rows and a table whose population is known; the effort "verdict"
+is `costboost.metrics.verdict` on decisions that are given, in money. Each draw of a cell fits a
+classifier and compares its estimate with its score on 20,000 fresh rows. The score is of the
+known probabilities of the classes, not of drawn classes, so that hardly any chance is in it.
+Draws are added to build/verdicts.csv, the ones furthest behind first, and a stopped run goes on
+where it was. `keep` adds a line per cell to results/verdicts.csv: how many intervals cover, bias,
+width, how often a model that loses was said to pay; later runs go on with later seeds. Seeds from
+0 on are those that the page shows; whoever chooses a construction uses others (``--seed 100000
+--path ...``).
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from benchmarks.harness import RESULTS, append_rows, source_number
-from scipy.stats import binomtest
 
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
@@ -33,12 +33,12 @@ from costboost.metrics import verdict
 
 FRESH_ROWS = 20_000
 N_FEATURES = 8
-PATH = RESULTS / "verdicts.csv"
+DRAWS = Path("build") / "verdicts.csv"
+KEPT = RESULTS / "verdicts.csv"
+# A truth or a width that is nearer to 0 than this is 0, but for rounding.
+ROUNDING = 1e-9
 KEYS = ["effort", "n_rows", "table", "group_size", "weights"]
-FIELDS = (
-    *KEYS, "seed",
-    "value", "low", "high", "truth", "seconds", "source",
-)  # fmt: skip
+FIELDS = (*KEYS, "seed", "value", "low", "high", "truth", "seconds", "source")
 
 
 # --- tables whose population is known -------------------------------------------------------------
@@ -318,72 +318,91 @@ def run(names, n_draws, first_seed, minutes, workers, path):
     wanted = {cell: n_draws or n for cell, n in cells().items() if not names or cell.name in names}
     done = set()
     if path.exists():
-        kept = pd.read_csv(path)
-        done = set(kept[[*KEYS, "seed"]].itertuples(index=False, name=None))
+        earlier = pd.read_csv(path)
+        done = set(earlier[[*KEYS, "seed"]].itertuples(index=False, name=None))
+    kept = {}
+    if KEPT.exists():
+        kept = pd.read_csv(KEPT).groupby(KEYS)["draws"].sum().to_dict()
     jobs = []
     for cell, n in wanted.items():
-        for i in range(n):
+        first = 0
+        if first_seed == 0:
+            first = kept.get(cell.key, 0)
+        for i in range(first, n):
             seed = first_seed + i
             if (*cell.key, seed) not in done:
                 jobs.append(((i + 1) / n, cell, seed))
     jobs.sort(key=lambda job: (job[0], job[1].n_rows))
     end = time.monotonic() + 60.0 * minutes
-    source = source_number(path.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    source = source_number(RESULTS if path == DRAWS else path.parent)
     with ProcessPoolExecutor(workers) as pool:
         for start in range(0, len(jobs), 8 * workers):
             if time.monotonic() > end:
                 break
             batch = jobs[start : start + 8 * workers]
-            found = pool.map(draw, [job[1] for job in batch], [job[2] for job in batch])
-            append_rows(path, [{**row, "source": source} for row in found], FIELDS)
+            rows = pool.map(draw, [job[1] for job in batch], [job[2] for job in batch])
+            append_rows(path, [{**row, "source": source} for row in rows], FIELDS)
 
 
 # --- what it shows --------------------------------------------------------------------------------
 
 
 def summary(rows):
-    """Return a line per cell."""
+    """Return a line per cell and source."""
     lines = []
-    for key, part in rows.groupby(KEYS):
-        covered = (part["low"] <= part["truth"]) & (part["truth"] <= part["high"])
-        ends = binomtest(int(covered.sum()), len(part)).proportion_ci(method="wilson")
-        losing = part["truth"] <= 0.0
-        lines.append({
-            **dict(zip(KEYS, key, strict=True)),
+    for key, part in rows.groupby([*KEYS, "source"]):
+        covered = (part["low"] <= part["truth"] + ROUNDING) & (
+            part["truth"] <= part["high"] + ROUNDING
+        )
+        width = part["high"] - part["low"]
+        losing = part["truth"] <= ROUNDING
+        pays = part["low"] > 0.0
+        line = dict(zip([*KEYS, "source"], key, strict=True))
+        line |= {
             "draws": len(part),
-            "coverage": covered.mean(),
-            "cov_low": ends.low,
-            "cov_high": ends.high,
-            "below": (part["truth"] < part["low"]).mean(),
+            "covered": int(covered.sum()),
+            "below": int((part["truth"] < part["low"] - ROUNDING).sum()),
             "bias": (part["value"] - part["truth"]).mean(),
-            "width": (part["high"] - part["low"]).replace(np.inf, np.nan).mean(),
-            "truth": part["truth"].mean(),
+            "width": width.replace(np.inf, np.nan).mean(),
+            "width_zero": int((width <= ROUNDING).sum()),
             "losing": int(losing.sum()),
-            "false_pays": int((losing & (part["low"] > 0.0)).sum()),
-            "pays": (part["low"] > 0.0)[~losing].mean(),
-            "zero": int((part["high"] <= part["low"]).sum()),
+            "losing_said_to_pay": int((losing & pays).sum()),
+            "paying_said_to_pay": int((~losing & pays).sum()),
             "seconds": part["seconds"].mean(),
-        })  # fmt: skip
-    return pd.DataFrame(lines)
+        }
+        lines.append(line)
+    return pd.DataFrame(lines).round(4)
+
+
+def keep(path):
+    """Add a line per cell to the results, and remove the draws that it stands for."""
+    lines = summary(pd.read_csv(path))
+    if KEPT.exists():
+        lines = pd.concat([pd.read_csv(KEPT), lines])
+    lines.to_csv(KEPT, index=False, lineterminator="\n")
+    path.unlink()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("what", choices=("run", "show"))
+    parser.add_argument("what", choices=("run", "show", "keep"))
     parser.add_argument("--cells", nargs="*", default=())
     parser.add_argument("--draws", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--path", type=Path, default=PATH)
+    parser.add_argument("--path", type=Path, default=DRAWS)
     asked = parser.parse_args()
     if asked.what == "run":
         run(asked.cells, asked.draws, asked.seed, asked.minutes, asked.workers, asked.path)
-    table = summary(pd.read_csv(asked.path))
+    if asked.what == "keep":
+        keep(asked.path)
+        return
     with pd.option_context(
         "display.width", 220, "display.max_rows", 500, "display.max_columns", 30
     ):
-        print(table.round(3).to_string(index=False))
+        print(summary(pd.read_csv(asked.path)).to_string(index=False))
 
 
 if __name__ == "__main__":

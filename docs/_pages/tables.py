@@ -623,33 +623,23 @@ def serve_load() -> str:
 # -------------------------------------------------------------------------------- verdicts.md
 
 
-def verdict_draws() -> pd.DataFrame:
-    """Return the draws of the grid, with what became of each interval."""
-    rows = read("verdicts")
-    rows["covers"] = (rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"])
-    rows["below"] = rows["truth"] < rows["low"]
-    rows["bias"] = rows["value"] - rows["truth"]
-    rows["width"] = (rows["high"] - rows["low"]).replace(np.inf, np.nan)
-    rows["loses"] = rows["truth"] <= 0.0
-    rows["false_pays"] = rows["loses"] & (rows["low"] > 0.0)
-    return rows
-
-
-def verdict_line(draws: pd.DataFrame) -> list[str]:
-    """Return the cells that every table of draws has."""
-    interval = binomtest(int(draws["covers"].sum()), len(draws)).proportion_ci(method="wilson")
-    paying = draws[~draws["loses"]]
+def verdict_line(cells: pd.DataFrame) -> list[str]:
+    """Return what every line about cells of the grid says."""
+    draws = cells["draws"].sum()
+    covered = cells["covered"].sum()
+    interval = binomtest(int(covered), int(draws)).proportion_ci(method="wilson")
+    losing = cells["losing"].sum()
     told = ""
-    if len(paying):
-        told = number((paying["low"] > 0.0).mean())
+    if losing < draws:
+        told = number(cells["paying_said_to_pay"].sum() / (draws - losing))
     return [
-        f"{len(draws):,}",
-        f"{number(draws['covers'].mean())} ({number(interval.low)} to {number(interval.high)})",
-        number(draws["below"].mean()),
-        signed(draws["bias"].mean()),
-        number(draws["width"].mean()),
+        f"{draws:,}",
+        f"{number(covered / draws)} ({number(interval.low)} to {number(interval.high)})",
+        number(cells["below"].sum() / draws),
+        signed(np.average(cells["bias"], weights=cells["draws"])),
+        number(np.average(cells["width"], weights=cells["draws"])),
         told,
-        f"{draws['false_pays'].sum()} of {draws['loses'].sum()}",
+        f"{cells['losing_said_to_pay'].sum()} of {losing}",
     ]
 
 
@@ -666,15 +656,15 @@ VERDICT_HEADINGS = (
 
 def verdicts_pooled() -> str:
     """Coverage of the intervals of estimates by effort, by table and by size."""
-    draws = verdict_draws()
+    cells = read("verdicts")
     lines = []
-    for effort, of_effort in draws.groupby("effort", sort=False):
+    for effort, of_effort in cells.groupby("effort", sort=False):
         lines.append([f"**{effort}**", "all", *verdict_line(of_effort)])
         for table, part in of_effort.groupby("table"):
             lines.append([effort, table, *verdict_line(part)])
         for n_rows, part in of_effort.groupby("n_rows"):
             lines.append([effort, f"{n_rows:,} rows", *verdict_line(part)])
-    about = f"Measured at {commits(draws)}."
+    about = f"Measured at {commits(cells)}."
     return markdown(["effort", "draws of", *VERDICT_HEADINGS], lines, about)
 
 
@@ -682,7 +672,7 @@ def verdicts_cells() -> str:
     """Coverage of the intervals of estimates in every cell of the grid."""
     lines = []
     keys = ["effort", "table", "n_rows", "group_size", "weights"]
-    for (effort, table, n_rows, group_size, weights), part in verdict_draws().groupby(keys):
+    for (effort, table, n_rows, group_size, weights), part in read("verdicts").groupby(keys):
         special = []
         if group_size:
             special.append(f"groups of {group_size}")

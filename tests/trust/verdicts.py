@@ -33,7 +33,7 @@ def violations_of(rows):
     """Return what is wrong with the intervals of draws, in words."""
     violations = []
     widths = rows["high"] - rows["low"]
-    for row in rows[widths <= 0.0].itertuples():
+    for row in rows[widths <= verdicts.ROUNDING].itertuples():
         violations.append(f"width zero: {row.effort}, {row.n_rows} rows, {row.table}, {row.seed}")
     covered = (rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"])
     fewest = binom.ppf(FALSE_ALARMS, len(rows), LEAST_COVERAGE)
@@ -49,7 +49,7 @@ def run(seed, n_draws=40):
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         rows = pd.DataFrame(pool.map(verdicts.draw, *zip(*jobs, strict=True)))
     covered = (rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"])
-    losing = rows["truth"] <= 0.0
+    losing = rows["truth"] <= verdicts.ROUNDING
     counts = {
         "intervals of estimates": len(rows),
         "intervals that cover the truth": int(covered.sum()),
