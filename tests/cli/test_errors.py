@@ -84,8 +84,26 @@ def test_a_missing_cost_names_column_row_and_remedy(world, tmp_path):
         assert message.format("2 rows", 62) in fails(*command, file, *COSTS)
     said = fails("predict", world.model, file, "-o", tmp_path / "out.csv", "--batch-rows", 61)
     assert message.format("1 row", 62) in said
+    assert "--missing-cost mean decides such rows by the mean costs of the training rows." in said
     filled = [x.replace("amount", "coalesce(amount, 100)") for x in COSTS]
     run("data", "check", file, *filled, code=FOUND)  # a row without a target is a remark
+
+
+@pytest.mark.parametrize("more", [(), ("--capacity", "yes=40"), ("--explain", 1)])
+def test_rows_without_a_cost_can_be_decided_by_mean_costs(world, tmp_path, more):
+    file, out, frame = tmp_path / "rows.csv", tmp_path / "out.csv", pd.read_csv(world.train)
+    lacking = np.arange(len(frame)) % 7 == 3
+    frame.loc[lacking, "amount"] = None
+    frame.to_csv(file, index=False)
+    said = run("predict", world.model, file, "-o", out, "--missing-cost", "mean", *more).stderr
+    assert f"{lacking.sum()} rows lack a value in a column of the costs" in words(said)
+    decided, model = pd.read_csv(out), load(world.model)
+    costs = np.repeat(model.cost_matrix_[None], len(frame), axis=0)
+    costs[~lacking, 1, 0] = frame["amount"][~lacking] + 15  # classes: no, yes
+    expected = model.predict_cost(frame.drop(columns="fraud"), costs=costs)
+    np.testing.assert_allclose(decided[["expected_cost_no", "expected_cost_yes"]], expected)
+    if "--capacity" not in more:
+        assert decided["decision"].tolist() == model.decisions_[expected.argmin(axis=1)].tolist()
 
 
 def test_rows_that_cannot_be_decided(world, tmp_path):
@@ -114,6 +132,7 @@ OTHER_ERRORS = {
     "predict MODEL TRAIN -o NEW --capacity block=3": "name a decision of the model, no, yes, and",
     "predict MODEL TRAIN -o NEW --capacity yes=some": "a whole number of rows (200), or a share",
     "predict MODEL TRAIN -o NEW --capacity yes=1.5": "a share from 0 to 1",
+    "predict MODEL TRAIN -o NEW --missing-cost median": "must be error or mean, got 'median'",
     "predict MODEL TRAIN -o NEW --per day": "--per needs --capacity",
     "predict MODEL TRAIN -o NEW --capacity yes=2 --per day": "such as --time-column when",
     "predict MODEL TRAIN -o NEW --capacity yes=2 --per day --time-column hour": "must hold dates",

@@ -30,7 +30,6 @@ COMMANDS = {
     "demo": "Compare costboost with the usual alternatives, in money, on built-in data.",
 }
 MODULES = {
-    "explain": "costboost.cli.predict",
     "monitor": "costboost.cli.report",
     "inspect": "costboost.cli.report",
     "demo": "costboost.cli.compare",

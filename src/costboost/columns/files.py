@@ -169,6 +169,11 @@ class Source:
                 )
         return pl.concat([part.select(names[0]) for part in parts], how="vertical_relaxed")
 
+    @property
+    def first_row(self) -> int:
+        """The number of the first row as a spreadsheet counts it: a header is row 1."""
+        return 1 + int(self.is_text)
+
     def columns(self) -> list[str]:
         """Names of the columns."""
         with reading(self.name):
