@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
+from scipy.stats import rankdata, t
 
-from costboost.comparison import TIE
-from costboost.metrics.statistics import corrected_t_interval
 from costboost_papers.statistics import corrected_t_test, holm, wilcoxon_test
 
 LEVEL = 0.05
+# Scores closer than this are called equal.
+TIE = 0.001
 
 
 def score_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,6 +77,19 @@ class Duel:
         found = self.problems
         p = found["p_holm" if corrected else "p"]
         return list(found.index[(p < LEVEL) & (np.sign(found["difference"]) == sign)])
+
+
+def corrected_t_interval(differences: np.ndarray, test_to_train: float) -> float:
+    """Return half the 95 % interval of the mean difference over splits that share training rows.
+
+    The variance of the mean is not s²/J but s² (1/J + n_test / n_train) (Nadeau and Bengio,
+    "Inference for the generalization error", 2003). A single split has no interval: NaN.
+    """
+    n_splits = len(differences)
+    if n_splits < 2:
+        return float("nan")
+    error = np.std(differences, ddof=1) * np.sqrt(1.0 / n_splits + test_to_train)
+    return float(t.ppf(0.975, n_splits - 1) * error)
 
 
 def duel(rows: pd.DataFrame, ours: str, theirs: str) -> Duel | None:

@@ -47,7 +47,6 @@ from costboost.gbm.leakage import find_leaks
 from costboost.metrics import Verdict
 from costboost.metrics.intervals import decision_gains
 from costboost.metrics.money_interval import Interval, interval_of
-from costboost.metrics.statistics import corrected_t_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +55,6 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Fold", "compare"]
 
 OWNER = "costboost.compare"
-TIE = 0.001
-"""Scores closer than this are called equal."""
 Key = tuple[str, str, str]  # data, split, method
 
 
@@ -613,72 +610,6 @@ class Comparison:
 
     # -- differences ----------------------------------------------------------------------------
 
-    def duel(self, ours: str, theirs: str) -> pd.DataFrame:
-        """Compare one method with another on each data set, over the splits that both finished.
-
-        Parameters
-        ----------
-        ours, theirs : str
-            The methods.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By data set: the mean ``difference`` of the scores over the splits, and the half-width
-            ``error`` of its 95 % interval, which is corrected for the training rows that splits
-            share; NaN of a single split.
-        """
-        rows = self.to_frame()
-        pair = rows[rows["method"].isin((ours, theirs))]
-        wide = pair.pivot_table(index=["data", "split"], columns="method", values="score")
-        wide = wide.reindex(columns=[ours, theirs])
-        gaps = (wide[ours] - wide[theirs]).dropna()
-        lines = []
-        for data, values in gaps.groupby(level="data", sort=False):
-            sizes = rows[rows["data"] == data]
-            ratio = float(sizes["n_test"].sum() / sizes["n_train"].sum())
-            error = corrected_t_interval(values.to_numpy(), ratio)
-            lines.append({"data": data, "difference": values.mean(), "error": error})
-        frame = as_frame(lines, OWNER).reindex(columns=["data", "difference", "error"])
-        return frame.set_index("data")
-
-    def against(self, ours: str | None = None) -> pd.DataFrame:
-        """Compare one method with each of the others.
-
-        Parameters
-        ----------
-        ours : str, optional
-            The method; by default the best one.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By method: data sets won, tied (scores within 0.001) and lost, and the mean
-            ``difference`` of the scores; ``better`` and ``worse`` count the data sets whose 95 %
-            interval (`duel`) lies above and below 0. Of a single data set also the half-width of
-            that interval, ``error``.
-        """
-        ours = self.best if ours is None else ours
-        lines: dict[str, dict[str, float]] = {}
-        for name in self.methods:
-            found = self.duel(ours, name)
-            if name == ours or found.empty:
-                continue
-            gap, error = found["difference"], found["error"]
-            lines[name] = {
-                "won": (gap > TIE).sum(),
-                "tied": (gap.abs() <= TIE).sum(),
-                "lost": (gap < -TIE).sum(),
-                "difference": gap.mean(),
-                "better": (gap > error).sum(),
-                "worse": (gap < -error).sum(),
-            }
-            if len(self._tables) == 1:
-                lines[name]["error"] = error.iloc[0]
-        frame = as_frame(list(lines.values()), OWNER)
-        frame.index = list(lines)
-        return frame
-
     def standings(self) -> list[Standing]:
         """Total costs on one data set, compared row by row.
 
@@ -712,13 +643,13 @@ class Comparison:
     def _tested(self) -> tuple[Costs, Floats, AnyArray | None]:
         """Return costs, weights and groups of the held-out rows of the only data set."""
         if len(self._tables) > 1:
-            raise ValueError("Rows are compared one by one on a single data set. Use against().")
+            raise ValueError("Rows are compared one by one on a single data set. Use scores().")
         (table,) = self._tables.values()
         rows = np.concatenate([test for _, test in table.pairs.values()])
         if len(np.unique(rows)) < len(rows):
             raise ValueError(
                 "Rows are compared one by one if each is tested once, and these splits test some "
-                "again. Use folds (splits=5), or against()."
+                "again. Use folds (splits=5), or scores()."
             )
         weights = np.ones(len(rows))
         if table.weights is not None:

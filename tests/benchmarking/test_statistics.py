@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.held_out_cost.statistics import corrected_t_interval
 from scipy import stats
-
-from costboost.metrics.statistics import corrected_t_interval
 
 
 def test_the_corrected_interval_is_student_s_with_the_larger_variance():
