@@ -29,11 +29,11 @@ from costboost.columns import Columns
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
 from costboost.gbm.calibration import best_factor
-from costboost.gbm.data import FoldOptions, TrainingData, TrainingTable, make_folds
+from costboost.gbm.data import TrainingData, TrainingTable, make_folds
 from costboost.gbm.members import MemberSpec
 from costboost.gbm.objectives import LogLoss
 from costboost.gbm.settings import TrainingSettings
-from costboost.gbm.train import Job, fit_model
+from costboost.gbm.train import ModelTraining
 from costboost.metrics import avoidable_cost_score
 from costboost_papers.costs import class_frequency
 from costboost_papers.datasets import load
@@ -122,17 +122,17 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         n_jobs=1, n_estimators=ROUNDS, random_state=seed, early_stopping=False
     )
     data = TrainingData(X[train], known, np.ones(len(train)), columns.categorical)
-    folds = make_folds(data, FoldOptions(""), np.random.RandomState(seed))
+    folds = make_folds(data, CostBoostClassifier(), np.random.RandomState(seed))
     parts = [(fold.train_rows, fold.held_out_rows) for fold in folds]
     table = TrainingTable("", columns, data.totals, folds, has_row_costs=False)
     objective = LogLoss(data.totals.weight)
     settings = TrainingSettings.from_estimator(model, table, objective, {})
     boosters, curves = [], []
     for number, fold in enumerate(folds):
-        job = Job(MemberSpec(), replace(fold, seed=number), settings)
-        fitted = fit_model(job, objective, (), n_threads=1, is_over=lambda: False)
-        boosters.append(fitted.model.booster)
-        stages = enumerate(fitted.model.staged_predict(X[train][fold.held_out_rows]), 1)
+        training = ModelTraining(MemberSpec(), replace(fold, seed=number), objective, settings)
+        training.run()
+        boosters.append(training.model.booster)
+        stages = enumerate(training.model.staged_predict(X[train][fold.held_out_rows]), 1)
         curves.append({t: scores.copy() for t, scores in stages if t % EVERY == 0})
 
     def saved(proba: np.ndarray) -> float:

@@ -32,7 +32,7 @@ from costboost.gbm.calibration import best_factor, blend, mixed
 from costboost.gbm.members import members_to_try
 from costboost.gbm.objectives import LogLoss
 from costboost.gbm.settings import TrainingSettings
-from costboost.gbm.train import Job, fit_model
+from costboost.gbm.train import ModelTraining
 from costboost.metrics import avoidable_cost_score
 
 KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
@@ -76,10 +76,11 @@ def keep(data: str, seed: int) -> None:
         start = time.process_time()
         for i, fold in enumerate(table.folds):
             # Without parts, each model stops by its own held-out rows.
-            job = Job(spec, replace(fold, seed=seed + i, parts=None), settings, i, FOLDS)
-            fitted = fit_model(job, objective, (), n_threads=1, is_over=lambda: False)
-            held[fold.held_out_rows] = fitted.held_out_scores
-            test += fitted.model.predict(X_test) / FOLDS
+            fold = replace(fold, seed=seed + i, parts=None)
+            training = ModelTraining(spec, fold, objective, settings)
+            training.run()
+            held[fold.held_out_rows] = training.held_out_scores
+            test += training.model.predict(X_test) / FOLDS
         seconds = time.process_time() - start
         np.savez_compressed(path, held=held, test=test, seconds=seconds)
         loss = loss_of(held, split.y_train)

@@ -47,7 +47,6 @@ from costboost.costs.labels import codes_of
 from costboost.decisions import Decisions, Explanation, read_limits
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.data import (
-    FoldOptions,
     HoldOut,
     StreamedFold,
     Totals,
@@ -56,12 +55,11 @@ from costboost.gbm.data import (
     draw_seed,
     streamed_table,
 )
-from costboost.gbm.members import MemberSpec
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.objectives import Target, TrainingObjective, to_scores
 from costboost.gbm.parameters import RULES, canonical
 from costboost.gbm.settings import TrainingSettings
-from costboost.gbm.train import TrainingLog
+from costboost.gbm.train import ModelTraining
 from costboost.gbm.xgboost import feature_types, in_single, make_params, matrix_options
 from costboost.trees import from_xgboost
 
@@ -670,12 +668,7 @@ def read_dask_table(
         read = [(i, part if needs_columns else (None, *part[1:])) for i, part in partitions]
         counts = [delayed(_group_counts)(*part, shared, owner) for part in read]
         before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
-    options = FoldOptions(
-        owner=owner,
-        early_stopping=model.early_stopping,
-        validation_fraction=model.validation_fraction,
-    )
-    rule = HoldOut.of(options, int(before[-1].sum()), len(classes), rng)
+    rule = HoldOut.of(model, int(before[-1].sum()), len(classes), rng)
     seed = draw_seed(rng)
     shards = cluster.client.persist(
         [delayed(_split)(rule, before[i], i, part, shared, owner) for i, part in partitions]
@@ -712,46 +705,32 @@ class DaskFold(StreamedFold):
     columns: Columns = field(kw_only=True)
     verbose: int = field(kw_only=True)
 
-    def fit_model(
-        self,
-        objective: TrainingObjective,
-        spec: MemberSpec,
-        settings: TrainingSettings,
-        log: TrainingLog,
-    ) -> TreeModel:
+    def fit_model(self, training: ModelTraining) -> TreeModel:
         """Train on the cluster."""
         owner = self.cluster.owner
-        doing = f"training the {objective.name} booster"
+        doing = f"training the {training.objective.name} booster"
         say = Console(quiet=not self.verbose).print
         n_rows = sum(n for _, (n, _) in self.shards)
         say(f"{owner}: {doing} on {n_rows} rows in {len(self.shards)} partitions")
-        run = partial(self._train, objective, spec, settings, log)
-        model: TreeModel = self.cluster.guarded(run, doing)
+        model: TreeModel = self.cluster.guarded(partial(self._train, training), doing)
         say(f"{owner}: {model.n_rounds} rounds")
         return model
 
-    def predict_held_out(self, model: Model) -> Floats | None:
+    def predict_held_out(self, model: Model, held_out: TrainingData) -> Floats:
         """Return the scores of the held-out rows, found by the workers."""
-        if self.held_out is None:
-            return None
         shared = delayed(model, traverse=False)
         parts = [delayed(_scores)(shard, shared) for shard, (_, n) in self.shards if n]
         return np.concatenate(self.cluster.gather(parts, "scoring held-out rows"))
 
-    async def _train(
-        self,
-        objective: TrainingObjective,
-        spec: MemberSpec,
-        settings: TrainingSettings,
-        log: TrainingLog,
-        needed: set[str],
-    ) -> TreeModel:
+    async def _train(self, training: ModelTraining, needed: set[str]) -> TreeModel:
         """One training; tells which workers it needs as soon as that is known."""
+        objective = training.objective
+        settings = training.settings
         data = await self._matrix(objective, settings)
         needed |= set(data.worker_map)
         options: dict[str, Any] = {}
         # There may be no held-out row on which errors cost anything.
-        if log.stops_early:
+        if training.stops_early:
             held_out = await self._matrix(objective, settings, ref=data)
             needed |= set(held_out.worker_map)
             options = {
@@ -763,7 +742,7 @@ class DaskFold(StreamedFold):
             options["obj"] = partial(derivatives, objective)
         result = await xgb_dask.train(
             self.cluster.client,
-            make_params(objective, spec, settings, seed=self.seed),
+            make_params(training),
             data,
             num_boost_round=settings.n_estimators,
             verbose_eval=self.verbose > 1,
@@ -771,7 +750,7 @@ class DaskFold(StreamedFold):
         )
         booster = result["booster"]
         if "evals" in options:
-            log.losses += [float(loss) for loss in result["history"]["held_out"]["loss"]]
+            training.losses += [float(loss) for loss in result["history"]["held_out"]["loss"]]
             booster = booster[: booster.best_iteration + 1]
         trees = from_xgboost(booster)
         return TreeModel(trees, self.columns.n_inputs, "xgboost", objective.is_log_loss)

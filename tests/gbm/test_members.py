@@ -21,11 +21,11 @@ from costboost.datasets import make_fraud
 from costboost.gbm.calibration import blend, mixed
 from costboost.gbm.data import Fold
 from costboost.gbm.members import Member, Members, MemberSpec, TrainedMember, members_to_try
-from costboost.gbm.network import Design, NetworkModel, NetworkWeights, row_products
+from costboost.gbm.network import Design, NetworkModel, network_loss, row_products
 from costboost.gbm.objectives import make_objective
 from costboost.gbm.parameters import resolved
 from costboost.gbm.settings import DEFAULTS, TrainingSettings
-from costboost.gbm.train import Job, fit_model, refit
+from costboost.gbm.train import ModelTraining, refit
 
 COSTLY = {"fn": 20, "fp": 1}
 
@@ -265,8 +265,9 @@ def trained(name, X, y, train, held_out=None, *, categorical=(), seed=0, n_round
     objective = make_objective("auto", table.totals, "")
     settings = TrainingSettings.from_estimator(model, table, objective, {})
     fold = Fold(seed, table.folds[0].source, np.asarray(train), held_out)
-    job = Job(MemberSpec(engine=name), fold, settings)
-    return fit_model(job, objective, (), n_threads=1, is_over=lambda: False)[:2]
+    training = ModelTraining(MemberSpec(engine=name), fold, objective, settings)
+    training.run()
+    return training.model, training.held_out_scores
 
 
 def mixed_table(k=2, n=200):
@@ -294,7 +295,7 @@ def test_networks_of_folds_become_one(k):
     table = model._read_training_table(X, y)
     objective = make_objective("auto", table.totals, "")
     settings = TrainingSettings.from_estimator(model, table, objective, {})
-    member = TrainedMember(MemberSpec(engine="network"), models)
+    member = TrainedMember(MemberSpec(engine="network"), models=models)
     refit([member], table.folds, objective, settings)
     (one,) = member.models
     np.testing.assert_allclose(one.predict(X), expected, atol=1e-9)
@@ -303,16 +304,16 @@ def test_networks_of_folds_become_one(k):
 @pytest.mark.parametrize("n_scores", [1, 3])
 def test_gradient_of_a_network_is_that_of_finite_differences_and_weights_are_copies(n_scores):
     rng = np.random.default_rng(0)
-    network = NetworkWeights(8, 4, n_scores)
+    shapes = [(8, 4), (8,), (n_scores, 8), (n_scores,)]
     X, labels = rng.normal(size=(30, 4)), rng.integers(0, max(n_scores, 2), 30)
     weights = rng.integers(0, 3, 30)
     # Not where a training starts: there the scores do not depend on the hidden units.
-    point = rng.normal(size=sum(np.prod(shape) for shape in network.shapes))
-    loss = lambda p: network.loss(p, 0.3, X, labels, weights / weights.sum())  # noqa: E731
+    point = rng.normal(size=sum(np.prod(shape) for shape in shapes))
+    loss = lambda p: network_loss(p, shapes, 0.3, X, labels, weights / weights.sum())  # noqa: E731
     assert check_grad(lambda p: loss(p)[0], lambda p: loss(p)[1], point, epsilon=1e-7) < 1e-5
     rows = np.repeat(np.arange(30), weights)
     shares = np.full(len(rows), 1 / len(rows))
-    copies = network.loss(point, 0.3, X[rows], labels[rows], shares)
+    copies = network_loss(point, shapes, 0.3, X[rows], labels[rows], shares)
     for one, other in zip(loss(point), copies, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 

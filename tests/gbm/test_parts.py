@@ -9,10 +9,11 @@ import pytest
 from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
 
+from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.costs.table import to_proba
 from costboost.gbm.calibration import best_factor
-from costboost.gbm.data import FoldOptions, HoldOut, Totals, TrainingData, make_folds
+from costboost.gbm.data import HoldOut, Totals, TrainingData, make_folds
 from costboost.gbm.estimates import of_future_rows
 from costboost.gbm.objectives import ExpectedCost, LogLoss, to_scores
 from costboost.metrics.money_interval import Interval, money_interval
@@ -41,8 +42,7 @@ def folds(codes, weights=None, costs=None, **options):
     rows = TrainingData(np.zeros((n, 1)), known, np.ones(n))
     rng = np.random.RandomState(options.pop("random_state", 0))
     has_weight = np.ones(n, dtype=bool) if weights is None else weights > 0
-    options = FoldOptions("CostBoostClassifier", **options)
-    made = make_folds(rows, options, rng, has_weight=has_weight)
+    made = make_folds(rows, CostBoostClassifier(**options), rng, has_weight=has_weight)
     assert len({fold.seed for fold in made}) == len(made)
     return [(fold.train_rows, fold.held_out_rows) for fold in made]
 
@@ -126,8 +126,8 @@ def test_one_in_so_many_of_every_group_is_held_out():
 def test_held_out_rows_are_bounded():
     limits = (0.2, 10**6, 2, 2e5), (0.9, 100, 2, 50), (0.2, 10**9, 2, 2**20)
     for fraction, n, k, most in (*limits, (0.2, 10**8, 100, 2**24 / 1e4)):
-        options = FoldOptions("", validation_fraction=fraction)
-        held = n / HoldOut.of(options, n, k, np.random.RandomState(0)).one_in
+        model = CostBoostClassifier(validation_fraction=fraction)
+        held = n / HoldOut.of(model, n, k, np.random.RandomState(0)).one_in
         assert 0.9 * most < held <= most
 
 

@@ -19,7 +19,7 @@ from costboost.gbm import Round, StopBoosting
 from costboost.gbm.data import Fold, TrainingData
 from costboost.gbm.members import MemberSpec
 from costboost.gbm.objectives import LogLoss
-from costboost.gbm.train import Job, TrainingLog
+from costboost.gbm.train import ModelTraining
 from costboost.metrics import total_cost
 from data import row_costs, rows
 
@@ -86,14 +86,15 @@ def test_callbacks_hear_what_is_recorded_of_every_round():
 
 def test_of_rounds_of_equal_loss_the_first_is_kept():
     rows = TrainingData(None, Costs([0, 1], 1 - np.eye(2), codes=[0, 1]), np.ones(2))
-    settings = SimpleNamespace(stops_early=True, n_iter_no_change=3, verbose=0)
-    job = Job(MemberSpec(), Fold(0, eval_set=rows), settings)
-    log = TrainingLog(job, LogLoss(np.ones(2)))
+    settings = SimpleNamespace(n_iter_no_change=3, verbose=0)
+    fold = Fold(0, eval_set=rows)
+    training = ModelTraining(MemberSpec(), fold, LogLoss(np.ones(2)), settings)
+    training.hold_out()
     ends = []
     for _ in range(4):
-        log.record(np.zeros(2))
-        ends.append(log.end_round())
-    assert (log.best_round, ends) == (1, [False, False, False, True])
+        training.record(np.zeros(2))
+        ends.append(training.end_round())
+    assert (training.best_round, ends) == (1, [False, False, False, True])
 
 
 # --- callbacks ----------------------------------------------------------------------------------

@@ -39,10 +39,10 @@ def used(monkeypatch):
     """Of each training: the name of its thread, its threads, its seed, and threads of BLAS."""
     found, fit = [], lightgbm.fit_boosting
 
-    def noted(fold, objective, spec, settings, log):
+    def noted(training):
         name = threading.current_thread().name
-        found.append((name, log.n_threads, fold.seed, blas()))
-        return fit(fold, objective, spec, settings, log)
+        found.append((name, training.n_threads, training.fold.seed, blas()))
+        return fit(training)
 
     monkeypatch.setattr(lightgbm, "fit_boosting", noted)
     return found
@@ -117,13 +117,13 @@ def test_an_error_in_one_fold_ends_the_others(fraud, monkeypatch):
     ended, started = [], threading.Event()
     fit = lightgbm.fit_boosting
 
-    def broken(fold, objective, spec, settings, log):
-        if log.job.number == 0:
+    def broken(training):
+        if training.number == 0:
             started.wait(5)
             raise RuntimeError("no more memory")
         started.set()
-        model = fit(fold, objective, spec, settings, log)
-        ended.append(log.is_over())
+        model = fit(training)
+        ended.append(training.is_over.is_set())
         return model
 
     monkeypatch.setattr(lightgbm, "fit_boosting", broken)

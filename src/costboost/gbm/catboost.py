@@ -7,32 +7,24 @@ from types import SimpleNamespace
 import catboost
 import numpy as np
 
-from costboost._typing import AnyArray
 from costboost.columns.raw import is_sparse
-from costboost.gbm.data import Fold
-from costboost.gbm.members import MemberSpec
 from costboost.gbm.models import TreeModel
-from costboost.gbm.objectives import Target, TrainingObjective
 from costboost.gbm.parameters import ONE_HOT
-from costboost.gbm.settings import TrainingSettings
-from costboost.gbm.train import TrainingLog, training_target
+from costboost.gbm.train import training_target
 from costboost.trees import from_catboost
 
 
-def fit_symmetric_trees(
-    fold: Fold,
-    objective: TrainingObjective,
-    spec: MemberSpec,
-    settings: TrainingSettings,
-    log: TrainingLog,
-) -> TreeModel:
+def fit_symmetric_trees(training):
     """Train one booster of log loss on numbers, and on a mark for each category."""
+    objective = training.objective
+    settings = training.settings
+    source_data = training.fold.source
     sources = []
     categories = []
-    for column, codes in enumerate(_dense(fold.source.X).T):
+    for column, codes in enumerate(_dense(source_data.X).T):
         codes = codes[np.isfinite(codes)]
         marks = range(-1, 0)  # a number is its own input
-        if column in fold.source.categorical and 0 <= codes.max(initial=-1) < ONE_HOT:
+        if column in source_data.categorical and 0 <= codes.max(initial=-1) < ONE_HOT:
             marks = range(int(codes.max()) + 1)
         for mark in marks:
             sources.append(column)
@@ -41,50 +33,52 @@ def fit_symmetric_trees(
     category = np.array(categories)
     is_mark = category >= 0
 
-    def make_pool(X: AnyArray, target: Target) -> catboost.Pool:
+    def make_pool(X, target):
         values = _dense(X)[:, source].astype(np.float32)
         values[:, is_mark] = values[:, is_mark] == category[is_mark]
         return catboost.Pool(np.ascontiguousarray(values), label=target.y, weight=target.weight)
 
-    def after_iteration(info: SimpleNamespace) -> bool:
-        if log.stops_early:
+    def after_iteration(info):
+        if training.stops_early:
             (values,) = info.metrics["validation"].values()
-            log.losses.append(float(values[-1]))
-        return not log.end_round()
+            training.losses.append(float(values[-1]))
+        return not training.end_round()
 
-    params: dict[str, object] = {
+    params = {
         "iterations": settings.n_estimators,
-        "learning_rate": settings.learning_rate_of(spec),
-        "depth": int(np.ceil(np.log2(spec.max_leaves))),
+        "learning_rate": settings.learning_rate_of(training.spec),
+        "depth": int(np.ceil(np.log2(training.spec.max_leaves))),
         "l2_leaf_reg": settings.reg_lambda,
         "rsm": settings.colsample,
         "bootstrap_type": "Bernoulli",
         "subsample": settings.subsample,
         "loss_function": "Logloss" if objective.n_scores == 1 else "MultiClass",
-        "random_seed": fold.seed,
+        "random_seed": training.fold.seed,
         "verbose": False,
         "allow_writing_files": False,  # no folder catboost_info in that of the user
-        "thread_count": log.n_threads,
+        "thread_count": training.n_threads,
     }
     if objective.n_scores > 1:
         params["classes_count"] = objective.n_scores
     held_out = None
-    if log.stops_early:
-        held_out = make_pool(log.held_out.X, log.target)
+    if training.stops_early:
+        held_out = make_pool(training.held_out.X, training.target)
         params["early_stopping_rounds"] = settings.n_iter_no_change
-    data = fold.train
+    data = training.fold.train
     booster = catboost.CatBoost(params)
     booster.fit(
         make_pool(data.X, training_target(data, objective)),
         eval_set=held_out,
-        use_best_model=held_out is not None and not log.chooses_by_parts,
+        use_best_model=held_out is not None and not training.chooses_by_parts,
         callbacks=[SimpleNamespace(after_iteration=after_iteration)],
     )
     trees = from_catboost(booster, source, category)
-    model = TreeModel(trees, data.X.shape[1], "catboost", True, log.n_threads)
-    if log.chooses_by_parts:
-        for scores in model.staged_predict(log.held_out.X):
-            log.add_part_losses(log.target.weight * objective.row_losses(scores, log.target))
+    model = TreeModel(trees, data.X.shape[1], "catboost", True, training.n_threads)
+    if training.chooses_by_parts:
+        # CatBoost gives no scores by round: those of its trees are the same.
+        training.losses = []
+        for scores in model.staged_predict(training.held_out.X):
+            training.record(scores)
     return model
 
 

@@ -37,7 +37,6 @@ from costboost.gbm.calibration import Calibrator, mixed, shrinkage_target
 from costboost.gbm.cost_model import fit_cost_model, plan_cost_model
 from costboost.gbm.data import (
     Fold,
-    FoldOptions,
     TrainingData,
     TrainingTable,
     draw_seed,
@@ -422,19 +421,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
         data = TrainingData(inputs, row_costs, weight, columns.categorical, groups).with_weight()
         del inputs  # lets go of rows without weight
 
-        options = FoldOptions(
-            owner=owner,
-            cv=self.cv,
-            effort=self.effort,
-            early_stopping=self.early_stopping,
-            validation_fraction=self.validation_fraction,
-        )
         if eval_set is None:
-            folds = make_folds(data, options, rng, has_weight=weight > 0)
+            folds = make_folds(data, self, rng, has_weight=weight > 0)
         else:
             has_costs = costs is not None
             other = self._read_eval_set(eval_set, self._price, row_costs, has_costs=has_costs)
-            if groups is not None or not options.is_auto:
+            if groups is not None or not isinstance(self.cv, str):
                 raise ValueError(
                     f"eval_set holds the held-out rows of {owner}, so there are no folds. Pass "
                     "either eval_set, or groups or cv."

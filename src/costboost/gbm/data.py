@@ -8,7 +8,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
+from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
@@ -20,11 +20,9 @@ from costboost.costs.table import mean_prices
 from costboost.gbm.settings import DEFAULTS
 
 if TYPE_CHECKING:
-    from costboost.gbm.members import MemberSpec
+    from costboost.gbm.classifier import CostBoostClassifier
     from costboost.gbm.models import Model, TreeModel
-    from costboost.gbm.objectives import TrainingObjective
-    from costboost.gbm.settings import TrainingSettings
-    from costboost.gbm.train import TrainingLog
+    from costboost.gbm.train import ModelTraining
 
 LARGEST_SEED = int(np.iinfo(np.int32).max)
 
@@ -252,11 +250,8 @@ class Fold:
             return "eval_set"
         return "held_out"
 
-    def predict_held_out(self, model: Model) -> Floats | None:
+    def predict_held_out(self, model: Model, held_out: TrainingData) -> Floats:
         """Return the scores of the held-out rows."""
-        held_out = self.held_out
-        if held_out is None:
-            return None
         return model.predict(held_out.X)
 
 
@@ -264,22 +259,11 @@ class StreamedFold(Fold):
     """Rows that are never in memory together; subclasses train on them and score them."""
 
     @property
-    def held_out(self) -> TrainingData | None:
-        """The costs and weights of the held-out rows."""
-        return self.eval_set
-
-    @property
     def held_out_name(self) -> str:
         """What the held-out rows are called in `evals_result_`."""
         return "held_out"
 
-    def fit_model(
-        self,
-        objective: TrainingObjective,
-        spec: MemberSpec,
-        settings: TrainingSettings,
-        log: TrainingLog,
-    ) -> TreeModel:
+    def fit_model(self, training: ModelTraining) -> TreeModel:
         """Train a model on the rows that are not held out."""
         raise NotImplementedError
 
@@ -295,55 +279,39 @@ def held_out_data(folds: Sequence[Fold]) -> TrainingData | None:
     return first.source.without_inputs().take(np.concatenate(indices))
 
 
-class FoldOptions(NamedTuple):
-    """The parameters of a classifier that choose its folds."""
-
-    owner: str
-    cv: BaseCrossValidator = "auto"  # or a number, or an iterable of (rows, held-out rows)
-    effort: str = "balanced"
-    early_stopping: bool = True
-    validation_fraction: float = 0.2
-
-    @property
-    def is_auto(self) -> bool:
-        """Return True if the effort and the number of rows choose the folds."""
-        return isinstance(self.cv, str)
-
-
 def make_folds(
     data: TrainingData,
-    options: FoldOptions,
+    model: CostBoostClassifier,
     rng: np.random.RandomState,
     *,
     has_weight: Bools | None = None,
 ) -> list[Fold]:
-    """Share the rows of a table out in folds.
+    """Share the rows of a table out in folds, by the parameters of a classifier.
 
     Parameters
     ----------
     data : TrainingData
         The rows that have weight.
-    options : FoldOptions
+    model : CostBoostClassifier
     rng : RandomState
     has_weight : bool array, optional
         Which of the rows that the user passed these are: folds of his own count all of them.
     """
     n_rows = len(data)
+    owner = type(model).__name__
     if n_rows < 2:
-        raise ValueError(
-            f"{options.owner} needs two rows or more with a weight above 0, got {n_rows}."
-        )
-    n_folds = options.cv
-    if options.is_auto:
-        is_small = n_rows < DEFAULTS.fast_fold_rows and options.early_stopping
-        is_single = options.effort == "fast" and not is_small
+        raise ValueError(f"{owner} needs two rows or more with a weight above 0, got {n_rows}.")
+    n_folds = model.cv
+    if isinstance(model.cv, str):  # the effort and the number of rows choose
+        is_small = n_rows < DEFAULTS.fast_fold_rows and model.early_stopping
+        is_single = model.effort == "fast" and not is_small
         n_folds = DEFAULTS.folds
         if is_single or n_rows >= DEFAULTS.one_fold_rows:
             n_folds = 1
     if not is_integer(n_folds):
-        splits = _own_folds(options, data, has_weight)
+        splits = _own_folds(model.cv, data, owner, y=data.costs.codes, has_weight=has_weight)
     else:
-        splits = _usual_folds(min(int(n_folds), n_rows // 2), data, options, rng)
+        splits = _usual_folds(min(int(n_folds), n_rows // 2), data, model, rng)
     seeds = [draw_seed(rng) for _ in splits]
     if splits[0][1] is None:
         return [Fold(seeds[0], data)]
@@ -357,22 +325,20 @@ def draw_seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(LARGEST_SEED))
 
 
-def _usual_folds(
-    n_folds: int, data: TrainingData, options: FoldOptions, rng: np.random.RandomState
-) -> list[tuple[Ints, Ints]]:
+def _usual_folds(n_folds, data, model, rng):
     """Return shuffled folds, or one part that is held out."""
     strata = data.strata
     if data.groups is not None:
         n_parts = n_folds
         if n_folds < 2:
-            n_parts = round(1.0 / options.validation_fraction)
+            n_parts = round(1.0 / model.validation_fraction)
         cv = StratifiedGroupKFold(n_parts, shuffle=True, random_state=draw_seed(rng))
-        splits = _own_folds(options._replace(cv=cv), data, y=strata)
+        splits = _own_folds(cv, data, type(model).__name__, y=strata)
         return splits[: max(n_folds, 1)]
     if n_folds >= 2:
         number = shared_out(strata, n_folds, rng)
         return [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)]
-    rule = HoldOut.of(options, len(data), len(data.costs.classes), rng)
+    rule = HoldOut.of(model, len(data), len(data.costs.classes), rng)
     held_out = rule.held_out(strata)
     if not held_out.any():
         return [(np.arange(len(data)), None)]
@@ -388,7 +354,7 @@ def shared_out(strata: Ints, n_folds: int, rng: np.random.RandomState) -> Ints:
     return number
 
 
-def _with_parts(folds: list[Fold]) -> list[Fold]:
+def _with_parts(folds):
     """Return folds whose held-out rows are in parts: the folds, or five parts of a single one."""
     held_out = [fold.held_out_rows for fold in folds if fold.held_out_rows is not None]
     if sum(map(len, held_out)) > DEFAULTS.part_rows:
@@ -439,11 +405,15 @@ class HoldOut(NamedTuple):
 
     @classmethod
     def of(
-        cls, options: FoldOptions, n_rows: int, n_classes: int, rng: np.random.RandomState
+        cls,
+        model: CostBoostClassifier,
+        n_rows: int,
+        n_classes: int,
+        rng: np.random.RandomState,
     ) -> HoldOut:
         """Return the rule for so many rows; nothing is held out if ``one_in`` is 0."""
-        fraction = options.validation_fraction
-        if not options.early_stopping or n_rows * fraction < 1:
+        fraction = model.validation_fraction
+        if not model.early_stopping or n_rows * fraction < 1:
             return cls(0, 0)
         seed = draw_seed(rng)
         # Less than the fraction if memory could not hold so many rows.
@@ -466,7 +436,7 @@ class HoldOut(NamedTuple):
         return np.asarray(place == drawn)
 
 
-def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
+def _drawn(groups, turn, seed):
     """A number in [0, 1) per group and turn (the mixing function of SplitMix64)."""
     golden = 0x9E3779B97F4A7C15
     z = np.asarray(turn, dtype=np.uint64) * np.uint64(golden)
@@ -477,26 +447,17 @@ def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
     return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), dtype=np.float64) / 2.0**53
 
 
-def _own_folds(
-    options: FoldOptions,
-    data: TrainingData,
-    has_weight: Bools | None = None,
-    *,
-    y: Ints | None = None,
-) -> list[tuple[Ints, Ints]]:
+def _own_folds(cv, data, owner, *, y, has_weight=None):
     """Return the folds of a splitter or of an iterable, checked."""
-    cv = options.cv
     # The index among the rows with weight of each row that folds count; -1 without weight.
     position = np.arange(len(data))
     if hasattr(cv, "split"):
-        if y is None:
-            y = data.costs.codes
         cv = cv.split(data.X, y, data.groups)
     elif has_weight is not None:
         position = np.where(has_weight, np.cumsum(has_weight) - 1, -1)
     folds = []
     for number, (train, held_out) in enumerate(cv):
-        name = f"Fold {number} of the 'cv' parameter of {options.owner}"
+        name = f"Fold {number} of the 'cv' parameter of {owner}"
         train_rows = _fold_rows(train, position, f"{name}, training rows")
         held_out_rows = _fold_rows(held_out, position, f"{name}, held-out rows")
         both = np.intersect1d(train_rows, held_out_rows)
@@ -508,13 +469,13 @@ def _own_folds(
         folds.append((train_rows, held_out_rows))
     if not folds:
         raise ValueError(
-            f"The 'cv' parameter of {options.owner} gave no folds. Pass at least one pair "
+            f"The 'cv' parameter of {owner} gave no folds. Pass at least one pair "
             "(training rows, held-out rows); an iterator can be used once only, so pass a list."
         )
     return folds
 
 
-def _fold_rows(given: object, position: Ints, name: str) -> Ints:
+def _fold_rows(given, position, name):
     """Return indices or a mask of a fold as indices among the rows that have weight."""
     n_rows = len(position)
     rows = np.asarray(given)

@@ -5,26 +5,18 @@ from __future__ import annotations
 import lightgbm as lgb
 
 from costboost._threads import same_threads
-from costboost._typing import AnyArray, Floats
-from costboost.gbm.data import Fold
-from costboost.gbm.members import MemberSpec
 from costboost.gbm.models import TreeModel
-from costboost.gbm.objectives import Target, TrainingObjective
 from costboost.gbm.parameters import ONE_HOT
-from costboost.gbm.settings import TrainingSettings
-from costboost.gbm.train import TrainingLog, training_target
+from costboost.gbm.train import training_target
 from costboost.trees import from_lightgbm
 
 
-def fit_boosting(
-    fold: Fold,
-    objective: TrainingObjective,
-    spec: MemberSpec,
-    settings: TrainingSettings,
-    log: TrainingLog,
-) -> TreeModel:
+def fit_boosting(training):
     """Train one LightGBM booster; it stops when the held-out loss no longer falls."""
-    params: dict[str, object] = {
+    objective = training.objective
+    settings = training.settings
+    spec = training.spec
+    params = {
         "learning_rate": settings.learning_rate_of(spec),
         "num_leaves": spec.max_leaves,
         "min_data_in_leaf": settings.min_samples_leaf,
@@ -33,8 +25,8 @@ def fit_boosting(
         "bagging_freq": int(settings.subsample < 1),
         "feature_fraction": settings.colsample,
         "extra_trees": spec.random_splits,
-        "seed": fold.seed,
-        "num_threads": log.n_threads,
+        "seed": training.fold.seed,
+        "num_threads": training.n_threads,
         "max_cat_to_onehot": ONE_HOT,
         "metric": "None",
         "verbosity": -1,
@@ -45,26 +37,26 @@ def fit_boosting(
         params["objective"] = "binary" if objective.n_scores == 1 else "multiclass"
     params |= settings.engine_params
 
-    data = fold.train
+    data = training.fold.train
     target = training_target(data, objective)
     dataset = make_dataset(data.X, target, params, data.categorical)
     held_out = []
-    if log.held_out is not None and log.target is not None:
-        X = log.held_out.X
-        held_out.append(make_dataset(X, log.target, params, data.categorical, dataset))
+    if training.held_out is not None and training.target is not None:
+        X = training.held_out.X
+        held_out.append(make_dataset(X, training.target, params, data.categorical, dataset))
     if not objective.is_log_loss:
         params = {"objective": lambda scores, _: objective.derivatives(scores, target), **params}
 
-    def held_out_loss(outputs: Floats, _: lgb.Dataset) -> tuple[str, float, bool]:
+    def held_out_loss(outputs, _):
         # With an objective of its own LightGBM hands over probabilities, else raw scores.
-        return "loss", log.record(outputs, are_proba=objective.is_log_loss), False
+        return "loss", training.record(outputs, are_proba=objective.is_log_loss), False
 
-    def after_round(env: lgb.callback.CallbackEnv) -> None:
-        if log.end_round():
-            results = [("held_out", "loss", log.best_loss, False)]
-            raise lgb.callback.EarlyStopException(log.best_round - 1, results)
+    def after_round(_):
+        if training.end_round():
+            results = [("held_out", "loss", training.best_loss, False)]
+            raise lgb.callback.EarlyStopException(training.best_round - 1, results)
 
-    with same_threads(log.n_threads):
+    with same_threads(training.n_threads):
         booster = lgb.train(
             params,
             dataset,
@@ -74,17 +66,11 @@ def fit_boosting(
             callbacks=[after_round],
             keep_training_booster=True,  # or LightGBM would copy the trees once more
         )
-    trees = from_lightgbm(booster, log.kept_rounds)
-    return TreeModel(trees, data.X.shape[1], "lightgbm", objective.is_log_loss, log.n_threads)
+    trees = from_lightgbm(booster, training.kept_rounds)
+    return TreeModel(trees, data.X.shape[1], "lightgbm", objective.is_log_loss, training.n_threads)
 
 
-def make_dataset(
-    X: AnyArray,
-    target: Target,
-    params: dict[str, object],
-    categorical: list[int],
-    reference: lgb.Dataset | None = None,
-) -> lgb.Dataset:
+def make_dataset(X, target, params, categorical, reference=None):
     """Return rows, binned like the reference if there is one."""
     weight = target.weight
     if (weight == 1.0).all():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from costboost.gbm.data import TrainingTable
     from costboost.gbm.objectives import TrainingObjective
-    from costboost.gbm.train import FittedModel
+    from costboost.gbm.train import ModelTraining
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _suits_network(table: TrainingTable, settings: TrainingSettings) -> bool:
     if not CONSTRAINTS.isdisjoint(settings.engine_params) or n_inputs > DEFAULTS.network_inputs:
         return False
     n_numbers = min(settings.n_rows, NETWORK_ROWS) * n_inputs
-    return n_numbers <= dict(DEFAULTS.network_numbers)[settings.effort]
+    return n_numbers <= DEFAULTS.network_numbers[settings.effort]
 
 
 def _suits_catboost(objective: TrainingObjective, settings: TrainingSettings) -> bool:
@@ -115,28 +115,14 @@ class TrainedMember:
     """A kind of model with a model of each fold, and what held-out rows say of it."""
 
     spec: MemberSpec
+    trainings: list[ModelTraining] = field(default_factory=list)
     models: list = field(default_factory=list)
-    # By fold: scores of the held-out rows, losses by round, and losses by round and part.
-    held_out_scores: list[Floats] = field(default_factory=list)
-    history: list[dict[str, dict[str, Floats]]] = field(default_factory=list)
-    part_losses: list[Floats] = field(default_factory=list)
+    held_out_scores: list[Floats] = field(default_factory=list)  # by fold
     seconds: float = 0.0
     note: str = ""
     weight: float = 0.0
     loss: float = np.nan
     n_rounds: float = 0.0  # mean of the models of the folds
-
-    def add(self, fitted: FittedModel) -> None:
-        """Add the model of a fold."""
-        self.models.append(fitted.model)
-        self.history.append(fitted.history)
-        self.seconds += fitted.seconds
-        if fitted.held_out_scores is not None:
-            self.held_out_scores.append(fitted.held_out_scores)
-        if fitted.part_losses is not None:
-            self.part_losses.append(fitted.part_losses)
-        if fitted.is_cut:
-            self.note = "ended by time_limit"
 
     def summary(self) -> Member:
         """Return what `members_` says of it."""

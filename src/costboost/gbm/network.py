@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -12,13 +12,6 @@ from scipy.special import expit, logsumexp
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Floats, Ints
-
-if TYPE_CHECKING:
-    from costboost.gbm.data import Fold
-    from costboost.gbm.members import MemberSpec
-    from costboost.gbm.objectives import TrainingObjective
-    from costboost.gbm.settings import TrainingSettings
-    from costboost.gbm.train import TrainingLog
 
 # Rows that it is trained on, at most.
 NETWORK_ROWS = 40_000
@@ -210,7 +203,7 @@ class NetworkPath:
         return {n: self.points[n - 1].predict(X) for n in set(rounds)}
 
 
-def row_products(rows: Floats, weights: Floats) -> Floats:
+def row_products(rows, weights):
     """Return products of rows and weights, each row by the same steps whatever the others are."""
     # A matrix product may add in another order if there are more rows, so that the score of a row
     # would depend on the batch that it comes in. Blocks of one size do not.
@@ -226,55 +219,45 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
 # --- training -------------------------------------------------------------------------------------
 
 
-def fit_network(
-    fold: Fold,
-    objective: TrainingObjective,
-    spec: MemberSpec,
-    settings: TrainingSettings,
-    log: TrainingLog,
-) -> NetworkModel | NetworkPath:
+def fit_network(training):
     """Train a network with one hidden layer and a squared penalty, stopped by held-out rows."""
     # It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
     # few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
     # stopped by given rows, and takes weights only in newer versions. Only for log loss, and for
     # tables that are not sparse.
+    fold = training.fold
     # One design for all folds, so that their models can be put into one.
     design = Design.of(fold.source.X, fold.source.categorical)
     rng = check_random_state(fold.seed)
     data = fold.train
     if len(data) > NETWORK_ROWS:
         data = data.take(np.sort(rng.permutation(len(data))[:NETWORK_ROWS]))
-    target = objective.target(data.costs, data.sample_weight)
+    target = training.objective.target(data.costs, data.sample_weight)
     inputs = design(data.X)
     centre = inputs.mean(axis=0)
     # An input that is the same on all rows, such as a category not among them, tells nothing.
     inputs = np.where(np.ptp(inputs, axis=0) > 0, inputs, 0.0).astype(np.float32)
-
-    n_scores = objective.n_scores
-    n_units = max(LEAST_UNITS, UNITS_PER_SCORE * n_scores)
-    weights = NetworkWeights(n_units, inputs.shape[1], n_scores)
-    search = NetworkSearch(weights.draw(inputs, rng), weights, design, centre, log)
-    search.look(search.best)
-    n_penalties = len(PENALTIES)
-    n_steps = STEPS
-    if search.held_out is None:
-        n_penalties = 1
-        n_steps = USUAL_STEPS
     row_weight = target.weight / target.weight.mean()
     shares = (row_weight / row_weight.sum()).astype(np.float32)
-    for penalty in PENALTIES[:n_penalties]:
-        search.begin()
-        result = minimize(
-            weights.loss,
-            search.best,
-            args=(penalty / len(inputs), inputs, target.y, shares),
-            jac=True,
-            method="L-BFGS-B",
-            callback=search,
-            options={"maxiter": n_steps, "maxfun": 2 * n_steps},
-        )
-        search.finish(result.x)
-    if log.chooses_by_parts:
+
+    # Random hidden units (Glorot and Bengio 2010) that do not count in the scores yet.
+    n_inputs = inputs.shape[1]
+    n_scores = training.objective.n_scores
+    n_units = max(LEAST_UNITS, UNITS_PER_SCORE * n_scores)
+    shapes = [(n_units, n_inputs), (n_units,), (n_scores, n_units), (n_scores,)]
+    bound = np.sqrt(6.0 / (n_units + n_inputs))
+    start = np.zeros(sum(np.prod(shape) for shape in shapes))
+    n_slopes = n_units * n_inputs
+    start[: n_slopes + n_units] = rng.uniform(-bound, bound, n_slopes + n_units)
+    start[:n_slopes] *= np.tile(inputs.any(axis=0), n_units)
+
+    search = NetworkSearch(training, design, centre, shapes, start)
+    if search.held_out is None:
+        search.descend(USUAL_STEPS, PENALTIES[0], inputs, target.y, shares)
+        return search.model(search.best)
+    for penalty in PENALTIES:
+        search.descend(STEPS, penalty, inputs, target.y, shares)
+    if training.chooses_by_parts:
         return NetworkPath([search.model(point) for point in search.path])
     return search.model(search.best)
 
@@ -282,48 +265,37 @@ def fit_network(
 class NetworkSearch:
     """Looks at the held-out rows every few steps, keeps the best point, and ends the training."""
 
-    def __init__(
-        self,
-        start: Floats,
-        weights: NetworkWeights,
-        design: Design,
-        centre: Floats,
-        log: TrainingLog,
-    ) -> None:
-        self.best = start
-        self.weights = weights
+    def __init__(self, training, design, centre, shapes, start):
+        self.training = training
         self.design = design
         self.centre = centre
-        self.log = log
-        self.held_out: Floats | None = None
-        if log.stops_early:
-            self.held_out = design(log.held_out.X)
-        self.path: list[Floats] = []
+        self.shapes = shapes  # of slopes, shifts, tops and base, which are one point
+        self.held_out = None
+        if training.stops_early:
+            self.held_out = design(training.held_out.X)
+        self.path = []
         self.n_looks = 1
         self.n_steps = 0
         self.n_waits = 0
+        self.best = start
+        self.look(start)
 
-    def model(self, point: Floats) -> NetworkModel:
+    def model(self, point):
         """Return the network at a point."""
-        slopes, shifts, tops, base = self.weights.split(point)
+        slopes, shifts, tops, base = split_weights(point, self.shapes)
         return NetworkModel(self.design, slopes, shifts, tops, base, self.centre)
 
-    def look(self, point: Floats) -> bool:
+    def look(self, point):
         """Return True if the held-out loss is smaller than before, and keep the point then."""
         if self.held_out is not None:
             self.path.append(point.copy())
-            loss = self.log.record(self.model(point).scores_of(self.held_out))
-            is_better = loss < self.log.best_loss  # False of NaN
+            loss = self.training.record(self.model(point).scores_of(self.held_out))
+            is_better = loss < self.training.best_loss  # False of NaN
             if not is_better:
                 return False
-            self.log.best_loss = loss
+            self.training.best_loss = loss
         self.best = point.copy()
         return True
-
-    def begin(self) -> None:
-        """Begin the steps by another penalty."""
-        self.n_steps = 0
-        self.n_waits = 0
 
     def __call__(self, intermediate_result: OptimizeResult) -> None:
         """Look after every few steps, and end the training if that has not helped for long."""
@@ -336,72 +308,66 @@ class NetworkSearch:
         if self.n_waits >= PATIENCE_LOOKS:
             raise StopIteration
 
-    def finish(self, point: Floats) -> None:
-        """Look at the last point of a penalty, and fill up its looks."""
+    def descend(self, n_steps, penalty, inputs, y, shares):
+        """Lower the loss by some steps from the best point."""
+        self.n_steps = 0
+        self.n_waits = 0
+        result = minimize(
+            network_loss,
+            self.best,
+            args=(self.shapes, penalty / len(inputs), inputs, y, shares),
+            jac=True,
+            method="L-BFGS-B",
+            callback=self,
+            options={"maxiter": n_steps, "maxfun": 2 * n_steps},
+        )
         if self.n_steps % STEPS_PER_LOOK:  # it converged between two looks
-            self.look(point)
-        # Folds are compared look by look: a penalty that has ended early keeps its last point.
+            self.look(result.x)
+        # Folds are compared look by look: a descent that has ended early keeps its last point.
         self.n_looks += STEPS // STEPS_PER_LOOK + 1
         n_missing = self.n_looks - len(self.path)
         self.path += self.path[-1:] * n_missing
-        self.log.part_losses += self.log.part_losses[-1:] * n_missing
+        self.training.part_losses += self.training.part_losses[-1:] * n_missing
 
 
-class NetworkWeights:
-    """All weights of a network as one point: slopes, shifts, tops and base."""
-
-    def __init__(self, n_units: int, n_inputs: int, n_scores: int) -> None:
-        self.shapes = [(n_units, n_inputs), (n_units,), (n_scores, n_units), (n_scores,)]
-
-    def split(self, point: Floats) -> list[Floats]:
-        """Return slopes, shifts, tops and base at a point."""
-        ends = np.cumsum([np.prod(shape) for shape in self.shapes])[:-1]
-        pairs = zip(np.split(point, ends), self.shapes, strict=True)
-        return [part.reshape(shape) for part, shape in pairs]
-
-    def draw(self, inputs: AnyArray, rng: np.random.RandomState) -> Floats:
-        """Return random hidden units (Glorot and Bengio 2010) that do not count in scores yet."""
-        n_units, n_inputs = self.shapes[0]
-        bound = np.sqrt(6.0 / (n_units + n_inputs))
-        n_slopes = n_units * n_inputs
-        point = np.zeros(sum(np.prod(shape) for shape in self.shapes))
-        point[: n_slopes + n_units] = rng.uniform(-bound, bound, n_slopes + n_units)
-        point[:n_slopes] *= np.tile(inputs.any(axis=0), n_units)
-        return point
-
-    def loss(
-        self, point: Floats, penalty: float, inputs: AnyArray, y: Ints, shares: AnyArray
-    ) -> tuple[float, Floats]:
-        """Return log loss and its gradient, with a squared penalty of slopes and tops."""
-        exact = self.split(point)
-        slopes, shifts, tops, base = (part.astype(inputs.dtype) for part in exact)
-        total = 0.0
-        gradient = [np.zeros(shape) for shape in self.shapes]
-        # Block by block, in single precision: a block and its hidden units stay in the cache, which
-        # takes a quarter of the time. Sums over blocks are in double precision.
-        for start in range(0, len(inputs), TRAINING_BLOCK_ROWS):
-            block = slice(start, start + TRAINING_BLOCK_ROWS)
-            x = inputs[block]
-            share = shares[block]
-            hidden = x @ slopes.T
-            hidden += shifts
-            np.maximum(hidden, 0.0, out=hidden)
-            losses, steep = log_loss_and_slope(hidden @ tops.T + base, y[block])
-            total += float(losses @ share)
-            steep *= share[:, None]
-            back = steep @ tops
-            back *= hidden > 0
-            gradient[0] += back.T @ x
-            gradient[1] += back.sum(axis=0)
-            gradient[2] += steep.T @ hidden
-            gradient[3] += steep.sum(axis=0)
-        for i in (0, 2):  # slopes and tops
-            total += 0.5 * penalty * float(np.square(exact[i]).sum())
-            gradient[i] += penalty * exact[i]
-        return total, np.concatenate([part.ravel() for part in gradient])
+def split_weights(point, shapes):
+    """Return slopes, shifts, tops and base at a point."""
+    ends = np.cumsum([np.prod(shape) for shape in shapes])[:-1]
+    pairs = zip(np.split(point, ends), shapes, strict=True)
+    return [part.reshape(shape) for part, shape in pairs]
 
 
-def log_loss_and_slope(scores: AnyArray, y: Ints) -> tuple[AnyArray, AnyArray]:
+def network_loss(point, shapes, penalty, inputs, y, shares):
+    """Return log loss and its gradient, with a squared penalty of slopes and tops."""
+    exact = split_weights(point, shapes)
+    slopes, shifts, tops, base = (part.astype(inputs.dtype) for part in exact)
+    total = 0.0
+    gradient = [np.zeros(shape) for shape in shapes]
+    # Block by block, in single precision: a block and its hidden units stay in the cache, which
+    # takes a quarter of the time. Sums over blocks are in double precision.
+    for start in range(0, len(inputs), TRAINING_BLOCK_ROWS):
+        block = slice(start, start + TRAINING_BLOCK_ROWS)
+        x = inputs[block]
+        share = shares[block]
+        hidden = x @ slopes.T
+        hidden += shifts
+        np.maximum(hidden, 0.0, out=hidden)
+        losses, steep = log_loss_and_slope(hidden @ tops.T + base, y[block])
+        total += float(losses @ share)
+        steep *= share[:, None]
+        back = steep @ tops
+        back *= hidden > 0
+        gradient[0] += back.T @ x
+        gradient[1] += back.sum(axis=0)
+        gradient[2] += steep.T @ hidden
+        gradient[3] += steep.sum(axis=0)
+    for i in (0, 2):  # slopes and tops
+        total += 0.5 * penalty * float(np.square(exact[i]).sum())
+        gradient[i] += penalty * exact[i]
+    return total, np.concatenate([part.ravel() for part in gradient])
+
+
+def log_loss_and_slope(scores, y):
     """Return the log loss of each row, (n,), and its derivative by each score, (n, scores)."""
     if scores.shape[1] == 1:
         score = scores[:, 0]

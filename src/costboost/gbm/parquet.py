@@ -27,7 +27,6 @@ from costboost.columns.raw import RawTable
 from costboost.costs.forms import columns_of
 from costboost.costs.labels import parameter
 from costboost.gbm.data import (
-    FoldOptions,
     HoldOut,
     StreamedFold,
     Totals,
@@ -36,11 +35,8 @@ from costboost.gbm.data import (
     draw_seed,
     streamed_table,
 )
-from costboost.gbm.members import MemberSpec
 from costboost.gbm.models import Model, TreeModel
-from costboost.gbm.objectives import TrainingObjective
-from costboost.gbm.settings import TrainingSettings
-from costboost.gbm.train import TrainingLog
+from costboost.gbm.train import ModelTraining
 from costboost.trees import from_xgboost
 
 if TYPE_CHECKING:
@@ -206,12 +202,7 @@ def read_parquet_table(
         batch_rows=batch_rows,
     )
     rng = check_random_state(model.random_state)
-    options = FoldOptions(
-        owner=owner,
-        early_stopping=model.early_stopping,
-        validation_fraction=model.validation_fraction,
-    )
-    source.hold_out = HoldOut.of(options, source.files.n_rows, len(source.classes), rng)
+    source.hold_out = HoldOut.of(model, source.files.n_rows, len(source.classes), rng)
     blocks = source.blocks(features=source.shows_features)
     return streamed_table(
         [_summed(block, held_out) for block, held_out in blocks],
@@ -334,18 +325,14 @@ class ParquetFold(StreamedFold):
 
     parquet: ParquetSource = field(kw_only=True)
 
-    def fit_model(
-        self,
-        objective: TrainingObjective,
-        spec: MemberSpec,
-        settings: TrainingSettings,
-        log: TrainingLog,
-    ) -> TreeModel:
+    def fit_model(self, training: ModelTraining) -> TreeModel:
         """Train on matrices in a temporary folder."""
         import xgboost as xgb
 
         from costboost.gbm.xgboost import Batches, boost, feature_types, matrix_options
 
+        objective = training.objective
+        settings = training.settings
         columns = self.parquet.columns
         types = feature_types(columns.n_inputs, columns.categorical)
         options = matrix_options(settings, types)
@@ -366,7 +353,9 @@ class ParquetFold(StreamedFold):
                     }
 
             rows = Batches(batches, cache)
-            return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=log.n_threads, **options)
+            return xgb.ExtMemQuantileDMatrix(
+                rows, ref=reference, nthread=training.n_threads, **options
+            )
 
         # Bytes on disk that quantised features may take; measured, and rounded up.
         bytes_per_number = 6
@@ -377,31 +366,21 @@ class ParquetFold(StreamedFold):
         with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
             rows = matrix(f"{folder}/train")
             held_out = None
-            if log.stops_early:
+            if training.stops_early:
                 held_out = matrix(f"{folder}/held_out", rows)
             target = None
             if not objective.is_log_loss:
                 target = objective.target_of_labels(rows.get_label(), rows.get_weight())
-            booster = boost(
-                rows,
-                held_out,
-                target=target,
-                objective=objective,
-                spec=spec,
-                settings=settings,
-                log=log,
-            )
+            booster = boost(rows, held_out, training, target)
             # The booster lets go of the rows, so that their files can be removed.
             booster.reset()
             del rows, held_out
         trees = from_xgboost(booster)
         is_log_loss = objective.is_log_loss
-        return TreeModel(trees, columns.n_inputs, "xgboost", is_log_loss, log.n_threads)
+        return TreeModel(trees, columns.n_inputs, "xgboost", is_log_loss, training.n_threads)
 
-    def predict_held_out(self, model: Model) -> Floats | None:
+    def predict_held_out(self, model: Model, held_out: TrainingData) -> Floats:
         """Return the scores of the held-out rows, by one more pass over the files."""
-        if self.held_out is None:
-            return None
         rows = self.parquet.rows(held_out=True)
         return np.concatenate([model.predict(block.X) for block in rows])
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from costboost.gbm.data import TrainingTable
     from costboost.gbm.members import MemberSpec
     from costboost.gbm.objectives import TrainingObjective
+
+
+def by_effort(**values: float) -> Mapping[str, float]:
+    """Return constants by effort, which nobody can change."""
+    return field(default_factory=lambda: MappingProxyType(values))
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Defaults:
     symmetric_scores: int = 3
     # Inputs, and inputs times rows by effort, beyond which a network adds less than its time.
     network_inputs: int = 500
-    network_numbers: tuple[tuple[str, int], ...] = (("balanced", 1_000_000), ("high", 3_000_000))
+    network_numbers: Mapping[str, float] = by_effort(balanced=1_000_000, high=3_000_000)
 
     # benchmarks/classifier_choices.py: folds, and rows from which on one of them is enough, since
     # it holds out so many rows that more would change neither rounds nor weights.
@@ -45,7 +51,7 @@ class Defaults:
     # Rows from which on one booster of all rows replaces those of the folds. With fewer, their
     # average hedges: it spent less on seven small sets, and as much on sets of 1,600 to 5,000 rows.
     refit_rows: int = 2000
-    # With more rows a booster can take a few rounds more before it overfits.
+    # Its rounds, in those of models that saw a part of the rows.
     refit_rounds: float = 1.1
     # Time that such a booster takes, in that of all boosters of the folds.
     refit_time: float = 0.4
@@ -63,7 +69,7 @@ class Defaults:
     race_sample_rows: int = 4_000
     race_held_out_rows: int = 500
     # Share of the loss that a member must save there, by effort.
-    race_gain: tuple[tuple[str, float], ...] = (("balanced", 0.005), ("high", 0.002))
+    race_gain: Mapping[str, float] = by_effort(balanced=0.005, high=0.002)
     # Numbers of a table beyond which folds are trained one after the other: several copies would
     # take too much memory, and a booster of so many rows has work for all threads.
     together_numbers: int = 2**25
@@ -163,11 +169,6 @@ class TrainingSettings:
             engine_params=engine_params,
         )
 
-    @property
-    def stops_early(self) -> bool:
-        """Return True if the held-out loss ends trainings."""
-        return self.n_iter_no_change > 0
-
     def learning_rate_of(self, spec: MemberSpec) -> float:
         """Return the learning rate of a member."""
         rate = self.learning_rate
@@ -180,14 +181,6 @@ class TrainingSettings:
     def seconds_left(self) -> float:
         """Return the seconds until the training ends."""
         return self.end - time.monotonic()
-
-    def race_gain(self) -> float:
-        """Return the share of the loss that a member must save in a race on a sample."""
-        # Members that differ from the first one, greedy trees, add the less the more rows there
-        # are: on development sets about a third less with four times the rows. So on a sample they
-        # must add the more, the more rows there are.
-        scale = (self.n_rows / DEFAULTS.race_sample_rows) ** (1 / 3)
-        return scale * dict(DEFAULTS.race_gain)[self.effort]
 
     def threads(self, n_jobs_at_once: int, *, is_single: bool) -> tuple[int, int]:
         """Return how many models are trained at a time, and the threads of each."""
@@ -202,11 +195,6 @@ class TrainingSettings:
         if n_workers > 1:
             threads = min(threads, max(cores // n_workers, 1))
         return n_workers, threads
-
-    def of_all_rows(self, n_rounds: float) -> TrainingSettings:
-        """Return the settings of a model of all rows, by the rounds of those of the folds."""
-        n_estimators = max(round(DEFAULTS.refit_rounds * n_rounds), 1)
-        return replace(self, n_estimators=n_estimators, n_iter_no_change=0)
 
     def leaving_time_for(self, cost_entries: Sequence[object]) -> TrainingSettings:
         """Return settings that leave a share of the time to models of costs, if there are any."""

@@ -8,65 +8,58 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-from costboost._typing import AnyArray, Floats
-from costboost.gbm.members import MemberSpec
-from costboost.gbm.objectives import Target, TrainingObjective
+from costboost._typing import AnyArray
+from costboost.gbm.objectives import Target
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.settings import TrainingSettings
-from costboost.gbm.train import TrainingLog
+from costboost.gbm.train import ModelTraining
 
 
 def boost(
-    train: xgb.DMatrix,
-    held_out: xgb.DMatrix | None,
-    *,
-    target: Target | None,
-    objective: TrainingObjective,
-    spec: MemberSpec,
-    settings: TrainingSettings,
-    log: TrainingLog,
+    train: xgb.DMatrix, held_out: xgb.DMatrix | None, training: ModelTraining, target: Target | None
 ) -> xgb.Booster:
     """Train a booster on matrices; the target is that of the training rows, if it is needed."""
+    objective = training.objective
     custom_objective = None
     if target is not None:  # else XGBoost has the loss itself
 
-        def custom_objective(scores: Floats, _: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+        def custom_objective(scores, _):
             return objective.derivatives(scores, target)
 
-    def held_out_loss(outputs: AnyArray, _: xgb.DMatrix) -> tuple[str, float]:
+    def held_out_loss(outputs, _):
         # With an objective of its own XGBoost hands over probabilities, else raw scores.
-        return "loss", log.record(outputs, are_proba=objective.is_log_loss)
+        return "loss", training.record(outputs, are_proba=objective.is_log_loss)
 
     evals = []
     if held_out is not None:
         evals.append((held_out, "held_out"))
-    params = make_params(objective, spec, settings, seed=log.job.fold.seed)
-    params["nthread"] = log.n_threads
+    params = make_params(training)
+    params["nthread"] = training.n_threads
     booster = xgb.train(
         params,
         train,
-        num_boost_round=settings.n_estimators,
+        num_boost_round=training.settings.n_estimators,
         evals=evals,
         obj=custom_objective,
         custom_metric=held_out_loss,
         verbose_eval=False,
-        callbacks=[_RoundCallback(log)],
+        callbacks=[_RoundCallback(training)],
     )
-    return booster[: log.best_round]
+    return booster[: training.best_round]
 
 
-def make_params(
-    objective: TrainingObjective, spec: MemberSpec, settings: TrainingSettings, *, seed: int
-) -> dict[str, Any]:
+def make_params(training: ModelTraining) -> dict[str, Any]:
     """Return XGBoost's parameters of a training."""
+    objective = training.objective
+    settings = training.settings
     shares = objective.class_weight / objective.class_weight.sum()
     hessian = float((1.0 - np.square(shares).sum()) / len(shares))
     params: dict[str, Any] = {
         "tree_method": "hist",
         "grow_policy": "lossguide",
-        "max_leaves": spec.max_leaves,
+        "max_leaves": training.spec.max_leaves,
         "max_depth": 0,
-        "learning_rate": settings.learning_rate_of(spec),
+        "learning_rate": settings.learning_rate_of(training.spec),
         "reg_lambda": settings.reg_lambda,
         "subsample": settings.subsample,
         "colsample_bytree": settings.colsample,
@@ -76,7 +69,7 @@ def make_params(
         "min_child_weight": settings.min_samples_leaf * hessian,
         "disable_default_eval_metric": 1,
         "verbosity": 0,
-        "seed": seed,
+        "seed": training.fold.seed,
     }
     if objective.n_scores > 1:
         params["num_class"] = objective.n_scores
@@ -146,9 +139,9 @@ class Batches(xgb.DataIter):
 class _RoundCallback(xgb.callback.TrainingCallback):
     """Report, and stop when it is time."""
 
-    def __init__(self, log: TrainingLog) -> None:
-        self.log = log
+    def __init__(self, training: ModelTraining) -> None:
+        self.training = training
 
     def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: object) -> bool:
         """Return True to stop."""
-        return self.log.end_round()
+        return self.training.end_round()
