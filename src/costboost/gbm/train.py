@@ -29,7 +29,7 @@ from costboost.gbm.data import (
 )
 from costboost.gbm.members import Members, MemberSpec, TrainedMember, members_to_try
 from costboost.gbm.models import Model, ModelEnsemble
-from costboost.gbm.network import NetworkModel, NetworkPath
+from costboost.gbm.network import NetworkModel
 from costboost.gbm.objectives import LogLoss, Target, TrainingObjective
 from costboost.gbm.settings import DEFAULTS, TrainingSettings
 
@@ -342,7 +342,7 @@ class ModelTraining:
         self.best_loss = np.inf
         self.losses: list[float] = []
         self.part_losses: list[Floats] = []  # sums, by round
-        self.model: Model | NetworkPath | None = None
+        self.model: Model | None = None
         self.held_out_scores: Floats | None = None
         self.seconds = 0.0
         self.is_cut = False
