@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import lightgbm as lgb
@@ -11,6 +12,7 @@ import pytest
 import xgboost as xgb
 
 from costboost import trees as module
+from costboost._threads import prediction_threads, same_threads
 from costboost.trees import ZERO, Trees, from_catboost, from_lightgbm, from_xgboost
 
 CATEGORICAL = [0, 1]
@@ -74,18 +76,14 @@ LIGHTGBM = [
 
 @pytest.mark.parametrize("options", LIGHTGBM, ids=str)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_answers_are_those_of_lightgbm(options, dtype, monkeypatch):
+def test_answers_are_those_of_lightgbm(options, dtype):
     """Scores to the last bit."""
-    monkeypatch.setattr(module, "_CHUNK_ROWS", 100)
     booster = lightgbm_booster(**options)
     with np.errstate(over="ignore"):
         rows = strange_rows().astype(dtype)
     found = from_lightgbm(booster)
     found.check()
     expected = booster.predict(rows, raw_score=True)
-    module.load_kernel.cache_clear()
-    np.testing.assert_array_equal(found.scores(rows), expected)  # without numba
-    module.load_kernel()
     np.testing.assert_array_equal(found.scores(rows), expected)
     np.testing.assert_array_equal(found.scores(rows[::2], threads=3), expected[::2])
     np.testing.assert_array_equal(found.scores(rows[7:8]), expected[7:8])
@@ -134,15 +132,11 @@ def test_answers_are_those_of_xgboost(options):
     expected = booster.predict(matrix, output_margin=True)
     found = from_xgboost(booster)
     found.check()
-    module.load_kernel()
     scores = found.scores(rows)
     np.testing.assert_allclose(scores, expected, atol=3e-6)
     np.testing.assert_allclose(found.contributions(rows).sum(axis=-1), scores, atol=1e-9)
     *_, last = found.staged_scores(rows)
     np.testing.assert_array_equal(last, scores)
-    module.load_kernel.cache_clear()
-    np.testing.assert_array_equal(found.scores(rows), scores)  # without numba
-    np.testing.assert_array_equal(found._predicted(rows, raw_score=True), scores)  # by the twin
     X, gains = table()[0], booster.get_score(importance_type="total_gain")
     expected = booster.predict(xgboost_matrix(X), pred_contribs=True)
     np.testing.assert_allclose(found.contributions(X), expected, atol=1e-4)
@@ -207,7 +201,7 @@ def test_joined_tables_are_the_weighted_sum(k):
     np.testing.assert_allclose(twin, joined.scores(known), atol=1e-12)
 
 
-def test_the_twin_is_an_ordinary_booster():
+def test_the_table_as_an_ordinary_booster():
     found = from_lightgbm(lightgbm_booster("multiclass"))
     booster = found.to_lightgbm(5, is_log_loss=True)
     np.testing.assert_allclose(booster.predict(table()[0]).sum(axis=1), 1.0)
@@ -228,6 +222,50 @@ def test_a_copy_has_the_arrays_alone():
             array.flags.writeable = False  # as those of a file may be
     X.flags.writeable = False
     np.testing.assert_array_equal(again.scores(X), scores)
+
+
+def test_predictions_take_the_threads_of_what_runs():
+    """Another number of threads would crash a training or a prediction that runs beside."""
+    with prediction_threads(3) as alone:
+        assert alone == 3
+    with ThreadPoolExecutor(1) as pool, same_threads(2):
+
+        def ask():
+            with prediction_threads(1) as number:
+                return number
+
+        assert pool.submit(ask).result() == 2
+        with prediction_threads(1) as number:
+            assert number == 2
+
+
+def test_stages_beside_scores_in_threads():
+    """A prediction of some rounds must not change those that another thread takes."""
+    found, rows = from_lightgbm(lightgbm_booster("multiclass")), strange_rows()
+    scores, stages = found.scores(rows), list(found.staged_scores(rows))
+
+    def ask(number):
+        if number % 2:
+            return np.array_equal(found.scores(rows), scores)
+        return np.array_equal(list(found.staged_scores(rows)), stages)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(48)))
+
+
+def test_staged_scores_by_blocks_of_rounds(monkeypatch):
+    found, rows = from_lightgbm(lightgbm_booster("multiclass")), strange_rows()
+    stages = list(found.staged_scores(rows))
+    monkeypatch.setattr(module, "STAGED_LEAVES", 4 * stages[0].size)
+    np.testing.assert_array_equal(list(found.staged_scores(rows)), stages)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, bool, object])
+def test_rows_of_other_types_are_scored_in_double_precision(dtype):
+    found = from_lightgbm(lightgbm_booster(categories=()))
+    X = np.nan_to_num(100_000_001 * table()[0]).astype(dtype)
+    np.testing.assert_array_equal(found.scores(X), found.scores(X.astype(np.float64)))
+    assert found.scores(X[:0]).shape == (0,)
 
 
 def put(name, place, value):
@@ -288,7 +326,7 @@ def test_rows_that_are_too_narrow_are_refused():
 
 def test_a_tree_that_is_too_deep_is_refused():
     n, stump = 1500, from_lightgbm(lightgbm_booster(rounds=1, num_leaves=2, categories=()))
-    nodes = {name: np.repeat(getattr(stump, name), n) for name in module._OF_NODES}
+    nodes = {name: np.repeat(getattr(stump, name), n) for name in module.NODE_ARRAYS}
     leaves = {name: np.ones(n + 1) for name in ("values", "leaf_cover")}
     children = np.stack([np.append(np.arange(1, n), ~n), ~np.arange(n)], axis=1).astype(np.int32)
     with pytest.raises(ValueError, match="depth of at most 1000"):

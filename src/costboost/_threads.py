@@ -18,7 +18,7 @@ import numpy as np
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-__all__ = ["blas_threads", "n_threads", "same_threads"]
+__all__ = ["blas_threads", "n_threads", "prediction_threads", "same_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -27,7 +27,7 @@ _ROWS_PER_THREAD = 10_000
 _forked = False
 
 
-# Python threads in which LightGBM trains, and the number of threads that it uses there.
+# Python threads in which LightGBM works, and the number of threads that it uses there.
 _turns = Condition()
 _running: dict[int, int] = {}
 # Seconds that a training waits for others.
@@ -69,20 +69,42 @@ def n_threads(n_jobs: int | None, n_rows: float = np.inf) -> int:
 def same_threads(number: int) -> Iterator[None]:
     """Wait until no LightGBM training of this process uses another number of threads."""
     # The number is OpenMP's, of the process: trainings with different ones at a time may crash it.
-    me = get_ident()
     with _turns:
-        outer = _running.get(me)  # a callback may train, too: it must not wait for itself
-        if outer is None:
+        # A callback may train, too: it must not wait for itself.
+        if get_ident() not in _running:
             _turns.wait_for(lambda: {*_running.values()} <= {number}, _PATIENCE)
-        _running[me] = number
+        outer = _start_running(number)
     try:
         yield
     finally:
-        with _turns:
-            _running.pop(me)
-            if outer is not None:
-                _running[me] = outer
-            _turns.notify_all()
+        _stop_running(outer)
+
+
+@contextmanager
+def prediction_threads(number: int) -> Iterator[int]:
+    """Give the number of threads that a prediction of LightGBM may use now."""
+    # It never waits: it takes the number of what runs already, or its own if nothing does.
+    with _turns:
+        number = next(iter(_running.values()), number)
+        outer = _start_running(number)
+    try:
+        yield number
+    finally:
+        _stop_running(outer)
+
+
+def _start_running(number: int) -> int | None:
+    outer = _running.get(get_ident())
+    _running[get_ident()] = number
+    return outer
+
+
+def _stop_running(outer: int | None) -> None:
+    with _turns:
+        _running.pop(get_ident())
+        if outer is not None:
+            _running[get_ident()] = outer
+        _turns.notify_all()
 
 
 @contextmanager

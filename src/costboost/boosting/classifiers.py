@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._threads import n_threads
+from costboost._threads import n_threads, same_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
     BOOLEAN,
@@ -339,7 +339,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         threads = n_threads(self.n_jobs, X.shape[0])
         rows = Rows(X, problem.sample_weight, self.columns_.categorical, threads, seed)
         learner, scheme = self._bind(rows, problem), self._scheme(problem, rng)
-        history = boost(scheme, learner, self.n_estimators, rng, watched, listener)
+        with same_threads(threads):
+            history = boost(scheme, learner, self.n_estimators, rng, watched, listener)
         ensemble = scheme.ensemble(learner, history.rules, np.array(history.votes))
         self._keep(ensemble, None if scheme.loss is None else history.losses)
         return scheme.F, history.stop
