@@ -64,8 +64,8 @@ def problem(name: str, seed: int) -> tuple[np.ndarray, Columns, Costs]:
     costs = Costs.resolve(
         matrix, None if data.costs is None else data.costs[rows], classes=classes, codes=codes
     )
-    columns = Columns.learn(X)
-    return columns.encode(X), columns, costs
+    columns = Columns.from_table(X)
+    return columns.read(X).inputs, columns, costs
 
 
 def log_loss(scores: np.ndarray, costs: Costs) -> float:

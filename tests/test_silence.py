@@ -191,7 +191,6 @@ def night_or_day(n=400):
 
 @pytest.mark.parametrize("name", ["CostBoost", "AdaC2"])
 @pytest.mark.parametrize("is_aware", [True, False])
-@fails_today("times with and without a zone are read as the same clock")
 def test_times_with_a_zone_are_not_times_without(name, is_aware):
     naive, is_night = night_or_day()
     aware = naive.assign(at=naive["at"].dt.tz_localize("Asia/Tokyo"))

@@ -24,6 +24,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -39,7 +40,7 @@ from costboost._utils import (
     progress_bar,
 )
 from costboost.columns import Columns
-from costboost.columns.raw import as_csr, has_columns, is_sparse
+from costboost.columns.table import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import expressions_in, is_frame
 from costboost.costs.labels import grouped, positions
@@ -263,7 +264,8 @@ class Table:
         self.classes, codes = np.unique(y, return_inverse=True)
         self.kinds = None
         if not isinstance(columns, Columns):
-            self.kinds, columns = columns, Columns.learn(X, columns) if has_columns(X) else None
+            self.kinds = columns
+            columns = Columns.from_table(X, kinds=columns) if has_columns(X) else None
         self.columns: Columns | None = columns
         self.pairs: dict[str, tuple[Ints, Ints]] = {}
         self.doubts: list[str] = []
@@ -289,7 +291,7 @@ class Table:
     @cached_property
     def numbers(self) -> Any:
         """The features as numbers, categories as codes."""
-        return self.X if self.columns is None else self.columns.encode(self.X, self.name)
+        return self.X if self.columns is None else self.columns.read(self.X, self.name).inputs
 
     def fold(self, train: Ints, test: Ints, seed: int) -> Fold:
         known, weights = self.known.take(train), self.weights
@@ -362,7 +364,7 @@ def _doubts(table: Table) -> list[str]:
         categorical = table.columns.categorical
         names = table.columns.inputs
     findings = find_leaks(
-        as_csr(numbers) if is_sparse(numbers) else np.asarray(numbers, dtype=np.float64),
+        csr_matrix(numbers) if is_sparse(numbers) else np.asarray(numbers, dtype=np.float64),
         table.known.codes,
         list(table.pairs.values()),
         categorical=categorical,

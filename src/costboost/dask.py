@@ -40,7 +40,8 @@ from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
-from costboost.columns.columns import Columns, Seen, look
+from costboost.columns import Columns
+from costboost.columns.inference import ColumnStatistics, column_statistics
 from costboost.costs import avoidable_share
 from costboost.costs.forms import varies
 from costboost.costs.labels import codes_of
@@ -534,7 +535,7 @@ def _seen(X: Any, y: Any, columns: Mapping[str, str] | None) -> tuple[AnyArray, 
         raise ValueError(f"y must have shape (n,), one label per row of X; got {labels.shape}.")
     if pd.isna(labels).any():
         raise ValueError("y holds missing labels. Drop these rows of X and y.")
-    return np.unique(labels), look(X, columns) if isinstance(X, pd.DataFrame) else None
+    return np.unique(labels), column_statistics(X, columns) if isinstance(X, pd.DataFrame) else None
 
 
 def _block(
@@ -557,7 +558,7 @@ def _block(
     data = TrainingData(None, known, w)
     if features:
         columns = model.columns_
-        inputs = columns.encode(X) if columns.columns else np.asarray(X)
+        inputs = columns.read(X).inputs if columns.columns else np.asarray(X)
         data = replace(data, X=in_single(inputs).astype(np.float32))
     return data.with_weight()
 
@@ -653,7 +654,10 @@ def read_dask_table(
     if isinstance(table, da.Array):
         columns = Columns((), table.shape[1])
     else:
-        merged = {name: reduce(Seen.merge, (part[name] for part in seen)) for name in seen[0]}
+        merged = {}
+        for name in seen[0]:
+            parts_of_column = [part[name] for part in seen]
+            merged[name] = reduce(ColumnStatistics.merge, parts_of_column)
         columns = model._learn_columns(merged, str(getattr(y, "name", None) or ""))
     model.classes_ = classes
     model.columns_ = columns

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -28,14 +28,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import check_classes, checked_labels
-from costboost.columns.columns import Columns, Seen, TypedRows, look
-from costboost.columns.raw import RawTable, are_numbers, as_csr, check_table, has_columns, is_sparse
+from costboost.columns import Columns, Exclusion, Rows
+from costboost.columns.inference import ColumnStatistics, column_statistics
+from costboost.columns.table import Table, check_table, checked_numbers, has_columns, is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import (
     Reader,
     columns_of,
     decisions_of,
-    is_number,
     named_labels,
     positive_code,
     positive_of,
@@ -145,8 +145,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         # Learns the classes, and what becomes of the columns.
         # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
         owner, learner = type(self).__name__, self._learner()
-        if not hasattr(X, "shape"):
-            check_table(X, owner)
+        check_table(X, owner)
         checks = _checks(learner.accepts_missing, learner.accepts_sparse)
         target = str(getattr(y, "name", None) or "")
         y = checked_labels(y, owner)
@@ -156,36 +155,37 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
                     f"The 'columns' parameter of {owner} names columns, and X, of type "
                     f"{type(X).__name__}, has no names. Pass a data frame."
                 )
-            matrix, y = _located(partial(validate_data, self), X, y=y, **checks)
+            matrix, y = checked_numbers(partial(validate_data, self), X, y=y, **checks)
             self.columns_ = Columns((), matrix.shape[1])
+            if is_sparse(matrix):
+                matrix = csr_matrix(matrix)  # the type that all engines know
         else:
-            table = RawTable(X)
+            table = Table(X)
             validate_data(self, X, skip_check_array=True)
-            self.columns_ = self._learn_columns(look(table, self.columns), target)
+            self.columns_ = self._learn_columns(column_statistics(table, self.columns), target)
             coded = [self.columns_.inputs[j] for j in self.columns_.categorical]
             if coded and not learner.accepts_categories:
                 raise ValueError(
                     f"X has categorical columns {coded}, which the weak learner {learner} of "
                     f"{owner} cannot take. Encode them, or use estimator='tree'."
                 )
-            matrix = self._matrix_of(table, checks)
+            matrix = self._read(X)
             y = np.asarray(y)
             if y.shape != (matrix.shape[0],):
                 n = matrix.shape[0]
                 raise ValueError(f"y must have shape ({n},), a label per row of X; got {y.shape}.")
-        codes = learn_classes(self, y)
-        return as_csr(matrix) if is_sparse(matrix) else matrix, y, codes
+        return matrix, y, learn_classes(self, y)
 
-    def _learn_columns(self, seen: Mapping[Any, Seen], target: str) -> Columns:
+    def _learn_columns(self, seen: Mapping[Any, ColumnStatistics], target: str) -> Columns:
         """What becomes of the columns, with a warning that names those that are left out."""
         priced = columns_of(self.cost_matrix)
         only_costs = priced if getattr(self, "cost_columns", "") == "exclude" else []
-        found = Columns.learn(
+        found = Columns.from_table(
             seen,
-            self.columns,
-            target=target,
-            left_out=dict.fromkeys(only_costs, "only for the costs"),
+            kinds=self.columns,
+            exclude=dict.fromkeys(only_costs, Exclusion.COSTS_ONLY),
             keep=priced,
+            target=target,
         )
         odd = found.surprising
         if odd:
@@ -199,65 +199,19 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         return found
 
     def _read(self, X: Any) -> Any:
-        """The inputs of the model, from a table with the columns of the fit."""
-        columns, learner = self.columns_, self._learner()
+        """Return the inputs of the model, from a table with the columns of the fit."""
+        inputs, learner = self.columns_.read(X, estimator=self).inputs, self._learner()
+        if learner.accepts_missing and learner.accepts_sparse and inputs.shape[0]:
+            return inputs  # a check takes longer than the trees of a row
         checks = _checks(learner.accepts_missing, learner.accepts_sparse)
-        if isinstance(X, TypedRows):
-            matrix = X.matrix()  # of finite floats and NaN: a check takes longer than a row's trees
-            if learner.accepts_missing and len(X):
-                return matrix
-            return _located(check_array, matrix, columns.inputs, estimator=self, **checks)
-        if not hasattr(X, "shape"):
-            check_table(X, type(self).__name__)
-        if columns.columns and has_columns(X):
-            return self._matrix_of(self._by_name(X), checks)
-        if not columns.are_numbers:
-            raise ValueError(
-                f"X of {type(self).__name__} must be a data frame, as in fit, with the columns "
-                f"{[column.name for column in columns.used]}; got {type(X).__name__}."
-            )
-        matrix = _located(partial(validate_data, self), X, reset=False, **checks)
-        matrix = as_csr(matrix) if is_sparse(matrix) else matrix
-        return matrix[:, columns.sources] if columns.columns else matrix
-
-    def _by_name(self, X: Any) -> RawTable:
-        """A frame, its columns checked as scikit-learn does."""
-        # Columns that fit left out, and the target, may be there or not.
-        columns, table = self.columns_, RawTable(X)
-        names = table.names
-        given = [name for name in names if name not in columns.optional]
-        used = [column.name for column in columns.used]
-        if given == used or names == [column.name for column in columns]:
-            return table
-        lacking = [name for name in used if name not in names]
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            hint = columns.lacks(lacking[0], names, "X") if lacking else ""
-            raise ValueError(f"{error}{hint}") from None
-        # Without names, columns are found by their positions.
-        return RawTable(X, [column.name for column in columns])
-
-    def _matrix_of(self, table: RawTable, checks: dict[str, Any]) -> Any:
-        """The inputs of the model, from columns whose names were checked."""
-        columns, X = self.columns_, table.X
-        if columns.are_numbers and hasattr(X, "dtypes"):
-            if table.names != [column.name for column in columns.used]:
-                X = X[[table.label(column.name) for column in columns.used]]
-            if are_numbers(X):  # as they are, and at once
-                matrix = _located(check_array, X, columns.inputs, estimator=self, **checks)
-                return as_csr(matrix) if is_sparse(matrix) else matrix
-        found = columns.read(table, f"X of {type(self).__name__}").matrix()
-        return _located(check_array, found, columns.inputs, estimator=self, **checks)
+        return checked_numbers(check_array, inputs, self.columns_.inputs, estimator=self, **checks)
 
     def _typed(self, X: Any, form: Any) -> Any:
         """X as expressions read it, where costs are expressions over columns."""
-        known = getattr(self, "columns_", None)
-        if known is None or not known.columns or isinstance(X, TypedRows):
+        columns = getattr(self, "columns_", None)
+        if columns is None or not columns.columns or not columns_of(form) or not has_columns(X):
             return X
-        if not columns_of(form) or not has_columns(X):
-            return X
-        return TypedRows(known, RawTable(X), f"X of {type(self).__name__}", 0)
+        return Rows(columns, Table(X), f"X of {type(self).__name__}", 0)
 
     def _learn_costs(self, costs: Any, codes: Ints, X: Any, weights: Floats | None) -> Costs:
         """The costs of the training rows; sets the fitted attributes that describe them."""
@@ -921,34 +875,6 @@ def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
         "ensure_all_finite": "allow-nan" if missing else True,
         "accept_sparse": "csr" if sparse_rows else False,
     }
-
-
-def _located(
-    check: Callable[..., Any], X: Any, names: Sequence[str] | None = None, **checks: Any
-) -> Any:
-    """X as scikit-learn checks it; an error about a value says where the first one is."""
-    try:
-        with np.errstate(invalid="ignore"):  # it sums X to look for infinities of both signs
-            return check(X, **checks)
-    except ValueError as error:
-        text, table = str(error), np.asarray(X, dtype=object)
-        if table.ndim != 2 or not re.search("convert|(X|Input) contains", text):
-            raise
-        if "convert" in text:
-            is_wrong = ~np.vectorize(is_number, otypes=[bool])(table)
-        else:
-            # Nullable columns of pandas have missing values that are no floats.
-            is_pandas = hasattr(X, "iloc")
-            values = X.to_numpy(np.float64, na_value=np.nan) if is_pandas else table.astype(float)
-            is_wrong = np.isinf(values) if "infinity" in text else np.isnan(values)
-        places = np.argwhere(is_wrong)
-        if not len(places):  # too large for single precision
-            raise
-        row, column = places[0]
-        name = column if names is None else repr(names[column])
-        raise ValueError(
-            f"{text.rstrip('.')}. The first is in column {name} on row {row}."
-        ) from None
 
 
 def learn_classes(classifier: Any, y: AnyArray) -> Ints:

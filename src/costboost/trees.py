@@ -23,7 +23,7 @@ import numpy as np
 
 from costboost._threads import prediction_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.columns.raw import is_sparse
+from costboost.columns.table import is_sparse
 
 # Bits of a node's kind: it asks whether the category is in a set; missing values go left; zeros
 # are missing.

@@ -39,7 +39,7 @@ FIT_ERRORS = {
     f"{GOOD} --algorithm AdaC2 --exclude amount": "takes every column as a feature",
     f"{GOOD} --time-column country": "must hold dates such as",
     f"{GOOD} --time-column when --test-size 0.001": "Use a larger --test-size",
-    f"{GOOD} --delimiter ;": "Its columns: payment_id,amount",
+    f"{GOOD} --separator ;": "Its columns: payment_id,amount",
 }
 
 

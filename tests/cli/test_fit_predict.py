@@ -175,3 +175,35 @@ def test_excluded_columns_other_algorithms_weights_and_refit(world, tmp_path):
     with pytest.warns(ColumnWarning):
         plain.fit(X, y, np.arange(700.0) % 3 + 1)
     assert load(model).decision_function(X).tolist() == plain.decision_function(X).tolist()
+
+
+def test_the_notation_of_a_file_is_kept_with_the_model(tmp_path):
+    frame = payments(400, 3)
+    for name in frame.select_dtypes("float"):
+        frame[name] = frame[name].round(2)
+    german = frame.copy()
+    for name in frame.select_dtypes("float"):
+        texts = frame[name].map("{:_.2f}".format)
+        german[name] = texts.str.replace(".", ",").str.replace("_", ".")
+    frame.loc[::7, "account_age_days"] = None
+    german.loc[::7, "account_age_days"] = "k.A."
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    german.to_csv(tmp_path / "german.csv", index=False, sep=";")
+    said = fails("fit", tmp_path / "german.csv", *COSTS, *SMALL, "-o", tmp_path / "m.costboost")
+    assert "--decimal ','" in said and "'amount'" in said
+    options = ("--decimal", ",", "--thousands", ".", "--na", "k.A.", "--save-test")
+    held_out = tmp_path / "held_out.csv"
+    for name, more in {"plain": (), "german": (*options, held_out)}.items():
+        paths = [tmp_path / f"{name}.{ending}" for ending in ("csv", "costboost", "out.csv")]
+        run("fit", paths[0], *COSTS, *SMALL, *more, "-o", paths[1])
+        run("predict", paths[1], paths[0], "-o", paths[2], "--batch-rows", 90)
+    found = [
+        pd.read_csv(tmp_path / f"{name}.out.csv", sep=None, engine="python", decimal=mark)
+        for name, mark in (("plain", "."), ("german", ","))
+    ]
+    for column in ("decision", "probability_yes", "expected_cost_no"):
+        assert found[0][column].tolist() == found[1][column].tolist()
+    report = as_json("report", tmp_path / "german.costboost", held_out, "-o", tmp_path / "r.html")
+    assert report["rows"] == 80
+    model = load(tmp_path / "german.costboost")  # texts of other doors are read alike
+    assert model.predict(german.drop(columns="fraud")).tolist() == found[1]["decision"].tolist()

@@ -93,7 +93,7 @@ def test_a_stopped_command_leaves_no_file(world, tmp_path):
     ) as process:
         while not any(out.iterdir()):
             time.sleep(0.05)
-            assert process.poll() is None
+            assert process.poll() is None, process.stderr.read()
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 128 + signal.SIGTERM
     assert not list(out.iterdir())
@@ -126,7 +126,7 @@ def test_the_dialect_stays(world, rows):
     model = rows.parent / "m.costboost"
     train = payments(150, 3)
     train.to_csv(rows.parent / "train.csv", index=False, sep=";", decimal=",")
-    run("fit", rows.parent / "train.csv", *FIT, "-o", model)
+    run("fit", rows.parent / "train.csv", *FIT, "--decimal", ",", "-o", model)
     run("predict", model, rows, "-o", rows.parent / "out.csv", "--batch-rows", 64)
     out = (rows.parent / "out.csv").read_bytes()
     lines = zip(rows.read_bytes().splitlines(True), out.splitlines(True), strict=True)

@@ -25,7 +25,7 @@ FRAME = pl.DataFrame(
         "y": [i % 2 for i in range(N)],
     }
 )
-COLUMNS = Columns.learn(pl.read_csv(FRAME.write_csv().encode(), infer_schema=False).drop("y"))
+COLUMNS = Columns.from_table(pl.read_csv(FRAME.write_csv().encode(), infer_schema=False).drop("y"))
 
 
 WRITE = {
@@ -42,7 +42,7 @@ WRITE = {
 def test_every_format_gives_the_same_features(tmp_path: Path, ending: str) -> None:
     WRITE[ending](tmp_path / f"rows.{ending}")
     frame = open_source(tmp_path / f"rows.{ending}").read()
-    found = dict(zip(COLUMNS.inputs, COLUMNS.encode(frame).T, strict=True))
+    found = dict(zip(COLUMNS.inputs, COLUMNS.read(frame).inputs.T, strict=True))
     parts = ["when_day", "when_weekday", "when_hour"]  # less than two years: no months
     assert list(found) == ["n", "word", *parts, "flag"]
     np.testing.assert_array_equal(found["n"], FRAME["n"].to_numpy())

@@ -98,7 +98,7 @@ def test_rows_are_counted_as_the_caller_counts_them():
     ):
         with pytest.raises(ExpressionError, match=words):
             Expression("amount")(frame, **more)
-    rows = Columns.learn(frame[["age"]]).read(frame.assign(amount=["1", "x", "2"]), first=400)
+    rows = Columns.from_table(frame[["age"]]).read(frame.assign(amount=["1", "x", "2"]), first=400)
     with pytest.raises(ColumnError, match=r"got 'x' \(row 401\)"):
         Expression("amount")(rows)
 

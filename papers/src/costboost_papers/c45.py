@@ -23,8 +23,8 @@ from costboost._utils import (
     is_real,
     number,
 )
-from costboost.columns.columns import Column
-from costboost.columns.raw import RawTable, has_columns
+from costboost.columns import Column
+from costboost.columns.table import Table, has_columns, text_of
 from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows
 
 __all__ = ["C45", "C45Classifier", "C45Rule", "C45Tree", "JointC45", "JointC45Rule"]
@@ -657,7 +657,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if known is not None:
             if not has_columns(X):
                 raise ValueError(f"X must be a data frame, as in fit; got {type(X).__name__}.")
-            table = RawTable(X)
+            table = Table(X)
             # Of a category its place among the known ones, NaN if it is new.
             coded = np.column_stack([column.values(table[column.name]) for column in known])
         matrix: Floats = check_array(
@@ -724,20 +724,24 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _read_columns(X: Any, owner: str) -> list[Column]:
     """What the columns of a frame hold: numbers, or categories."""
-    found, table = [], RawTable(X)
+    columns, table = [], Table(X)
     for name in table.names:
-        raw = table[name]
-        if raw.kind not in ("number", "boolean", "category", "text"):
+        values = table[name]
+        if values.kind not in ("number", "boolean", "category", "text"):
             raise ValueError(
                 f"The column {name!r} of X must hold numbers or categories for {owner}, and holds "
-                f"{raw.type}. Drop it, or turn it into one of these."
+                f"{values.type}. Drop it, or turn it into one of these."
             )
-        texts = [text for text in dict.fromkeys(raw.texts) if text is not None]
-        if raw.kind == "text":  # those of a category type are in order
-            texts.sort()
-        kind = "category" if raw.kind in ("category", "text") else "number"
-        found.append(Column(name, kind, categories=tuple(texts)))
-    return found
+        if values.kind in ("number", "boolean"):
+            columns.append(Column(name, "number"))
+            continue
+        # A category type has an order, and may name categories that no row has.
+        categories = getattr(getattr(table.column(name), "dtype", None), "categories", None)
+        if categories is None:
+            categories = sorted(text for text in set(values.texts) if text is not None)
+        texts = tuple(str(text_of(category)) for category in categories)
+        columns.append(Column(name, "category", categories=texts))
+    return columns
 
 
 # -- weak learners --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from costboost._utils import Rules, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 from costboost.boosting import Recipe
-from costboost.columns import TypedRows
+from costboost.columns import Rows
 from costboost.wrappers.min_cost import Calibration, MinCostClassifier, check_features
 
 __all__ = ["AdaMECClassifier"]
@@ -143,7 +143,7 @@ class AdaMECClassifier(MinCostClassifier):
         return X, *super()._read_training(X, y)[1:]
 
     def _read(self, X: Any) -> Any:
-        return X if isinstance(X, TypedRows) else check_features(self, X)
+        return X if isinstance(X, Rows) else check_features(self, X)
 
     def _model(self, n_samples: int = 0) -> Any:
         """AdaBoost."""

@@ -577,7 +577,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         check_is_fitted(self)
         try:
             columns = self.columns_
-            return columns.by_column(self._ensemble.importances(columns.n_inputs))
+            return columns.sum_by_column(self._ensemble.importances(columns.n_inputs))
         except AttributeError as error:
             raise AttributeError(
                 f"feature_importances_ exists only if the weak rules of {type(self).__name__} know "

@@ -92,7 +92,7 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
             form, classes=labels, n_samples=n, X=X, codes=codes, owner="costboost data check"
         ).summary
     notes = [*problem.notes, *remarks]
-    finding = find_target(X.matrix(), codes, columns.categorical, names)
+    finding = find_target(X.inputs, codes, columns.categorical, names)
     if finding is not None:
         notes.append(finding.warning)
     classes = dict(zip(map(str, labels), counts.tolist(), strict=True))

@@ -109,7 +109,8 @@ def fit(
         model.row_hashes_ = None
     save_model(model, problem.facts, model_file)
     if save_test is not None and len(held_out):
-        with writer(save_test, problem.source) as write:
+        comma = problem.columns.notation.decimal == ","
+        with writer(save_test, problem.source, decimal_comma=comma) as write:
             write(held_out.X)
     out.print()
     show.wrote(out, model_file)

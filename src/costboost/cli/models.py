@@ -13,7 +13,7 @@ import numpy as np
 
 from costboost.cli.options import assigned
 from costboost.columns import TableError
-from costboost.columns.files import nearest
+from costboost.columns.table import nearest
 from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:

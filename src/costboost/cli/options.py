@@ -20,7 +20,7 @@ from costboost.cli.failure import told_errors
 
 if TYPE_CHECKING:
     from costboost.cli.problem import CostProblem
-    from costboost.columns import Source
+    from costboost.columns import Columns, Notation, Source
 
 TABLE, COSTS, MODEL, TEST = "The table", "What mistakes cost", "The model", "Held-out rows"
 
@@ -67,7 +67,15 @@ FILE = typer.Argument(
     "'2026-*.csv', or - for the standard input.",
 )
 MODEL_FILE = typer.Argument(..., metavar="MODEL", help="A model file of `costboost fit`.")
-DELIMITER = option(None, "Delimiter of CSV files; detected by default.", panel=TABLE)
+SEPARATOR = option(None, "Separator of CSV files; detected by default.", panel=TABLE)
+DECIMAL = option(None, "Decimal mark of CSV files, as in --decimal ','.", panel=TABLE)
+THOUSANDS = option(None, "What separates thousands in CSV files, as in --thousands .", panel=TABLE)
+NA = option(
+    None,
+    "Text of CSV files that means a missing value, such as k.A.; may be repeated.",
+    metavar="TEXT",
+    panel=TABLE,
+)
 ENCODING = option(None, "Encoding of CSV files; detected by default.", panel=TABLE)
 PLOT = option(None, "Picture to write, .png or .svg.", metavar="FILE")
 AS_JSON = option(False, "Print one JSON object instead of text, for scripts.", "--json")
@@ -90,7 +98,8 @@ def check_output(
     """Refuse to replace what is read, and without --force what exists, before any work is done."""
     # `table`: the ending must be that of a table. `model`: models of ours may be replaced.
     from costboost.cli.models import is_model_file
-    from costboost.columns.files import WRITTEN, TableError, find_files
+    from costboost.columns import TableError
+    from costboost.columns.files import WRITTEN, find_files
 
     if path is None or str(path) == "-":
         return
@@ -128,32 +137,29 @@ def listed(names: list[str] | None) -> list[str]:
     return [name.strip() for one in names or () for name in one.split(",") if name.strip()]
 
 
-class _File:
-    """Options that name a file."""
-
-    table: str
-    delimiter: str | None
-    encoding: str | None
-
-    def open(self, table: str | None = None) -> Source:
-        """The file, or another one that is written like it."""
-        from costboost.columns import open_source
-
-        return open_source(table or self.table, delimiter=self.delimiter, encoding=self.encoding)
-
-
 @dataclass(frozen=True)
-class ScoringOptions(_File):
+class ScoringOptions:
     """A model file, and a file of rows for it."""
 
     model: Path = MODEL_FILE
     table: str = FILE
-    delimiter: str | None = DELIMITER
+    separator: str | None = SEPARATOR
     encoding: str | None = ENCODING
+
+    def open(self, columns: Columns, table: str | None = None) -> Source:
+        """Return the file, or another one, whose texts are written like those of the fit."""
+        from costboost.columns import open_source
+
+        return open_source(
+            table or self.table,
+            delimiter=self.separator,
+            encoding=self.encoding,
+            notation=columns.notation,
+        )
 
 
 @dataclass(frozen=True)
-class ProblemOptions(_File):
+class ProblemOptions:
     """Rows of a file, the column of their truth, and what decisions cost."""
 
     table: str = FILE
@@ -189,7 +195,10 @@ class ProblemOptions(_File):
         panel=TABLE,
     )
     weight_column: str | None = option(None, "Column of row weights.", panel=TABLE)
-    delimiter: str | None = DELIMITER
+    separator: str | None = SEPARATOR
+    decimal: str | None = DECIMAL
+    thousands: str | None = THOUSANDS
+    na: list[str] | None = NA
     encoding: str | None = ENCODING
     time_column: str | None = option(
         None, "Column of times: the latest rows are held out.", panel=TEST
@@ -197,6 +206,30 @@ class ProblemOptions(_File):
     group_column: str | None = option(
         None, "Column of groups, such as customers: whole groups are held out.", panel=TEST
     )
+
+    def open(self, table: str | None = None) -> Source:
+        """Return the file, or another one that is written like it."""
+        from costboost.columns import open_source
+
+        return open_source(
+            table or self.table,
+            delimiter=self.separator,
+            encoding=self.encoding,
+            notation=self.notation(),
+        )
+
+    def notation(self) -> Notation:
+        """Return what --decimal, --thousands and --na say."""
+        from costboost.columns import Notation, TableError
+
+        decimal = self.decimal or "."
+        thousands = self.thousands or ""
+        if len(decimal) != 1 or len(thousands) > 1 or decimal == thousands:
+            raise TableError(
+                "--decimal and --thousands must be one character each, and not the same; got "
+                f"{decimal!r} and {thousands!r}."
+            )
+        return Notation(self.decimal, thousands, tuple(self.na or ()))
 
     def kinds(self) -> dict[str, str]:
         """What --column says."""

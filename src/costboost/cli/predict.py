@@ -81,14 +81,14 @@ def predict(
     if as_json and output == "-":
         raise TableError("--json prints a summary to the standard output: name a file with -o.")
     model, facts = load_model(asked.model)
-    source = asked.open()
+    source = asked.open(model.columns_)
     limits = read_limits(how, model.decisions_.tolist())
     check_request(how, model, source)
     check_output(output, asked.model, asked.table, force=force, table=True)
 
     batch = Batch(model, source, how, limits, how.time_column or facts.get("time"))
     totals = Totals(model.decisions_.tolist())
-    has_commas = any(column.decimal == "," for column in model.columns_.used)
+    has_commas = model.columns_.notation.decimal == ","
     style = {"decimal_comma": has_commas, "safe_cells": how.safe_cells}
     with collected_warnings() as remarks, writer(output, source, **style) as write:
         for first, frame in batch.frames():

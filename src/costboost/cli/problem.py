@@ -15,9 +15,17 @@ from sklearn.utils.validation import has_fit_parameter
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.options import ProblemOptions, assigned, listed
-from costboost.columns import Columns, TableError, open_source, unknown_column
-from costboost.columns.columns import look
-from costboost.columns.raw import as_texts, open_column
+from costboost.columns import (
+    Column,
+    Columns,
+    Exclusion,
+    Notation,
+    TableError,
+    open_source,
+    unknown_column,
+)
+from costboost.columns.inference import ColumnStatistics, number_of
+from costboost.columns.table import read_values
 from costboost.costs import Expression
 from costboost.costs.forms import Reader, columns_of, expressions_in
 
@@ -61,7 +69,10 @@ class CostProblem:
         options = {}
         if self.groups is not None and has_fit_parameter(model, "groups"):
             options["groups"] = self.groups
-        return model.fit(self.X.drop(target), y, self.weights, **options)
+        model.fit(self.X.drop(target), y, self.weights, **options)
+        # The numbers of the file have become floats; the next files are written like this one.
+        model.columns_ = model.columns_.with_notation(self.columns.notation)
+        return model
 
 
 def read_problem(asked: ProblemOptions) -> CostProblem:
@@ -87,11 +98,17 @@ def read_problem(asked: ProblemOptions) -> CostProblem:
         if cell == 0 and is_mistake and place[-1].lower() in {"fn", "fp", *map(str, classes)}:
             notes.append(f"--cost {':'.join(place)}=0: this mistake costs nothing. Is that meant?")
     kinds, left_out = _kinds(frame, asked, costed)
-    columns = Columns.learn(
-        frame.drop(target), kinds, target=target, keep=costed, left_out=left_out
+    columns = Columns.from_table(
+        frame.drop(target),
+        kinds=kinds,
+        target=target,
+        keep=costed,
+        exclude=left_out,
+        notation=source.notation,
     )
+    frame = with_numbers(frame, columns)
     settings: dict[str, Any] = {"cost_matrix": form, "columns": kinds or None}
-    if "only for the costs" in left_out.values():
+    if Exclusion.COSTS_ONLY in left_out.values():
         settings["cost_columns"] = "exclude"
     facts = {
         "positive": positive, "weight": asked.weight_column, "time": asked.time_column,
@@ -135,13 +152,13 @@ def read_rows(
 
 def has_label(values: pl.Series) -> AnyArray:
     """Which rows have a label."""
-    places, found = as_texts(open_column(values))
+    places, found = read_values(values).as_texts()
     return np.array([*(text is not None for text in found), False])[places]
 
 
 def label_names(values: pl.Series) -> dict[str, Any]:
     """Labels by what the file calls them: whole numbers, booleans, or texts."""
-    names = [text for text in as_texts(open_column(values))[1] if text is not None]
+    names = [text for text in read_values(values).as_texts()[1] if text is not None]
     if all(text.lstrip("+-").isdecimal() and str(int(text)) == text for text in names):
         return {text: int(text) for text in names}
     if {text.lower() for text in names} <= {"true", "false"}:
@@ -151,7 +168,7 @@ def label_names(values: pl.Series) -> dict[str, Any]:
 
 def truth(values: pl.Series, classes: Sequence[Any], where: str) -> AnyArray:
     """Labels of the rows, which are classes that are known."""
-    places, found = as_texts(open_column(values))
+    places, found = read_values(values).as_texts()
     known = {str(label).lower(): label for label in classes}
     start, missing = f"{where}: the target {values.name!r}", ~has_label(values)
     if missing.any():
@@ -198,7 +215,7 @@ def _check_options(
 
 def _kinds(
     frame: pl.DataFrame, asked: ProblemOptions, costed: Sequence[str]
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[dict[str, str], dict[str, Exclusion]]:
     """What columns are, and why some are no features."""
     excluded = listed(asked.exclude)
     rest = [name for name in costed if name not in excluded]
@@ -209,14 +226,19 @@ def _kinds(
         )
     only_costs = [] if rest else costed
     kinds, time = asked.kinds(), asked.time_column
-    reasons: dict[str | None, str] = {
-        asked.weight_column: "weight of the row", asked.group_column: "keeps groups together",
-        **dict.fromkeys(only_costs, "only for the costs"),
-    }  # fmt: skip
+    reasons: dict[str | None, Exclusion] = {
+        asked.weight_column: Exclusion.WEIGHT,
+        asked.group_column: Exclusion.GROUP,
+        **dict.fromkeys(only_costs, Exclusion.COSTS_ONLY),
+    }
     left_out = {name: reason for name, reason in reasons.items() if name is not None}
     aside = [name for name in (*excluded, *left_out) if name not in only_costs]
-    seen = {} if time is None or time in kinds else look(frame.select(time))
-    aside += [x for x in seen if seen[x].column(keep=True).kind == "number"]  # it grows for ever
+    if (
+        time is not None
+        and time not in kinds
+        and _infer(frame[time], asked.notation()).kind == "number"
+    ):
+        aside.append(time)  # it grows for ever
     return kinds | dict.fromkeys(aside, "ignore"), left_out
 
 
@@ -226,21 +248,41 @@ def column_values(
     """Dates or numbers, as the kinds say, of a column that an option names; none missing."""
     check_names([name], frame.columns, "--time-column", where)
     found = [one for one in columns if one.name == name and one.kind in ("date", "number")]
-    known = found[0] if found else look(frame.select(name))[name].column(keep=True)
+    known = found[0] if found else _infer(frame[name], columns.notation)
     start = f"{where}: the column {name!r}"
     if known.kind not in kinds:
         names = {"date": "dates such as 2026-12-31 08:30", "number": "numbers"}
         wanted = " or ".join(names[kind] for kind in kinds)
         given = next(iter(frame[name].drop_nulls()), None)
         raise TableError(f"{start} must hold {wanted}, got {given!r}.")
-    if known.kind == "date" and known.note.startswith("dates such as"):
+    if known.excluded is Exclusion.UNCLEAR_DATES:
         raise TableError(f"{start} holds {known.note}.")
-    values = known.values(open_column(frame[name]), where, 1)
+    values = known.values(read_values(frame[name]), where, 1)
     missing = np.isnat(values) if known.kind == "date" else np.isnan(values)
     if missing.any():
         row, n = int(missing.argmax()) + 1, f"{missing.sum():,}"
         raise TableError(f"{start} has no value on row {row} ({n} such rows). Remove them.")
     return values
+
+
+def with_numbers(frame: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Return a table in which numbers of another notation are floats."""
+    import polars as pl
+
+    numbers = []
+    for column in columns:
+        if column.kind == "number" and frame.schema[column.name] == pl.String:
+            texts = frame[column.name].drop_nulls()
+            if any(number_of(text) is None for text in texts.unique()):
+                values = column.values(read_values(frame[column.name]))
+                numbers.append(pl.Series(column.name, values, nan_to_null=True))
+    return frame.with_columns(numbers)
+
+
+def _infer(values: pl.Series, notation: Notation) -> Column:
+    """Return what a column holds, used or not."""
+    statistics = ColumnStatistics(values.name, notation)
+    return statistics.add(read_values(values), len(values)).infer(keep=True)
 
 
 def _check_target(classes: Sequence[Any], n: int, target: str, where: str) -> None:

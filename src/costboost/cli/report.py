@@ -42,7 +42,7 @@ def report(
 
     need("plotly", "cli", "costboost report")
     model, facts = load_model(asked.model, "which the report needs")
-    source, columns = asked.open(), model.columns_
+    source, columns = asked.open(model.columns_), model.columns_
     frame = source.read()
     facts = {**facts, "nothing": nothing or facts.get("nothing")}
     rows = read_rows(frame, columns, model.classes_.tolist(), facts, source.name)
@@ -92,8 +92,8 @@ def monitor(
     from costboost.monitor import Monitor
 
     model, _ = load_model(asked.model, "so the cost of new rows cannot be predicted")
-    old = _snapshot(model, asked.open(reference))
-    found = Monitor(old).check(_snapshot(model, asked.open()))
+    old = _snapshot(model, asked.open(model.columns_, reference))
+    found = Monitor(old).check(_snapshot(model, asked.open(model.columns_)))
     if as_json:
         show.print_json(found.to_dict())
     out, _ = show.consoles(as_json)

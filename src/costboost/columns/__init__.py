@@ -1,23 +1,27 @@
-"""Columns of files and frames: what they hold, and what becomes of each.
+"""Columns of files and tables: what they hold, and what becomes of each.
 
-Two ideas. *Reading*: `open_source` finds files (CSV, TSV, Parquet, Arrow, JSON lines) and how they
-are written; `costboost.columns.raw` opens tables of any library. *Encoding*: `Columns` says what
-each column holds and what a model makes of it; it is learned in `fit` and part of the model.
+`costboost.columns.table` opens tables of any library, `costboost.columns.inference` finds out what
+a column holds, and `Columns`, learned in `fit`, says what a model makes of it.
 """
 
 from __future__ import annotations
 
-from costboost.columns.columns import Column, ColumnError, Columns, TypedRows
-from costboost.columns.files import (
-    Source,
-    TableError,
-    need,
-    open_source,
-    unknown_column,
-    writer,
-)
+from costboost.columns.columns import Columns, Rows
+from costboost.columns.files import Source, need, open_source, writer
+from costboost.columns.inference import Column, Exclusion, Notation
+from costboost.columns.table import ColumnError, TableError, unknown_column
 
 __all__ = [
-    "Column", "ColumnError", "Columns", "Source", "TableError", "TypedRows", "need", "open_source",
-    "unknown_column", "writer",
-]  # fmt: skip
+    "Column",
+    "ColumnError",
+    "Columns",
+    "Exclusion",
+    "Notation",
+    "Rows",
+    "Source",
+    "TableError",
+    "need",
+    "open_source",
+    "unknown_column",
+    "writer",
+]

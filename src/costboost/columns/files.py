@@ -11,10 +11,9 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from glob import glob, has_magic
 from importlib import import_module
@@ -23,6 +22,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from costboost._utils import replaced
+from costboost.columns.inference import USUAL, Notation
+from costboost.columns.table import TableError, nearest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,42 +43,6 @@ _QUOTED = re.compile(r'(?:^|(?<=[,;\t|]))"(?:[^"]|"")*"', re.MULTILINE)
 _BYTE_ORDER = {
     codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
 }  # fmt: skip
-
-
-class TableError(ValueError):
-    """A file, or a column of it, is not what was asked for; the message says what to do."""
-
-
-def nearest(name: Any, known: Iterable[Any], n: int = 1, cutoff: float = 0.5) -> list[Any]:
-    """The names that are most like one, whatever their case."""
-    folded = {str(other).lower(): other for other in known}
-    return [folded[text] for text in get_close_matches(str(name).lower(), folded, n, cutoff)]
-
-
-def unknown_column(name: str, known: Iterable[str], what: str, where: str) -> TableError:
-    """The error for a column that a file does not have, with the nearest names.
-
-    Parameters
-    ----------
-    name : str
-        The column that was asked for.
-    known : iterable of str
-        The columns of the file.
-    what : str
-        What the column is for, such as ``"--target"``.
-    where : str
-        The file.
-
-    Returns
-    -------
-    TableError
-        The error, to be raised.
-    """
-    names = list(known)
-    near = nearest(name, names, n=3)
-    hint = f" The nearest names: {', '.join(map(repr, near))}." if near else ""
-    shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
-    return TableError(f"{where} has no column {name!r} ({what}).{hint} Its columns: {shown}.")
 
 
 def need(module: str, extra: str, what: str) -> None:
@@ -117,6 +82,8 @@ class Source:
         Of text files; empty for others.
     size : int
         Bytes of the files, as they are on the disk.
+    notation : Notation
+        How the texts write numbers and missing values.
     """
 
     name: str
@@ -125,6 +92,7 @@ class Source:
     delimiter: str = ""
     encoding: str = ""
     size: int = 0
+    notation: Notation = USUAL
 
     @property
     def is_text(self) -> bool:
@@ -154,7 +122,10 @@ class Source:
                 return pl.scan_ndjson(path, infer_schema_length=None)
             if self.encoding not in ("utf-8", "utf-8-sig", "ascii"):
                 path = _as_utf8(path, self.encoding, path.stat().st_mtime_ns)
-            return pl.scan_csv(path, separator=self.delimiter, infer_schema=False)
+            missing = list(self.notation.na) or None
+            return pl.scan_csv(
+                path, separator=self.delimiter, infer_schema=False, null_values=missing
+            )
 
         parts = [scan_file(path) for path in self.paths]
         if len(parts) == 1:
@@ -225,12 +196,16 @@ def reading(name: str) -> Iterator[None]:
         first = str(error).strip().splitlines()[0]
         raise TableError(
             f"{name} cannot be read as a table: {first}. Check the file, or say how it is written "
-            "with --delimiter and --encoding."
+            "with --separator and --encoding."
         ) from error
 
 
 def open_source(
-    spec: str | os.PathLike[str], *, delimiter: str | None = None, encoding: str | None = None
+    spec: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    notation: Notation = USUAL,
 ) -> Source:
     r"""Find the files that a user means, and how they are written.
 
@@ -240,6 +215,8 @@ def open_source(
         A file, a folder, a pattern such as ``"2026-*.csv"``, or ``"-"`` for the standard input.
     delimiter, encoding : str, optional
         How CSV files are written; detected by default.
+    notation : Notation, optional
+        How the texts of CSV files write numbers and missing values.
 
     Returns
     -------
@@ -287,13 +264,13 @@ def open_source(
         ) from None
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if delimiter is not None and len(delimiter) != 1:
-        raise TableError(f"--delimiter must be one character or 'tab', got {delimiter!r}.")
+        raise TableError(f"--separator must be one character or 'tab', got {delimiter!r}.")
     if "\r" in text and "\n" not in text:
         raise TableError(
             f"The lines of {name} end with a carriage return alone, as those of old Macintosh "
             "programs. Save it with line feeds; `tr '\\r' '\\n'` turns the one into the other."
         )
-    source = Source(name, paths, kind, delimiter or delimiter_of(text), encoding, size)
+    source = Source(name, paths, kind, delimiter or delimiter_of(text), encoding, size, notation)
     # Nobody can say which of two columns of one name a cost or the target means. Columns without a
     # name, as spreadsheets leave them at the end, are meant by nobody.
     end = "_duplicated_0"  # how polars calls the second one

@@ -40,8 +40,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost.columns.columns import Column, ColumnError, TypedRows
-from costboost.columns.raw import open_column, text_of
+from costboost.columns import Column, ColumnError, Rows
+from costboost.columns.table import read_values, text_of
 from costboost.costs.labels import nearest
 
 __all__ = ["Expression", "ExpressionError"]
@@ -174,7 +174,7 @@ class Expression:
         if isinstance(X, np.ndarray) and X.ndim == 2:
             table = {f"x{j}": column for j, column in enumerate(X.T)}
         names = list(table if table is not X else getattr(X, "columns", ()))
-        first = X.first if isinstance(X, TypedRows) else 0
+        first = X.first if isinstance(X, Rows) else 0
         values = {column: self._read(table, column, names, first) for column in self._columns}
         with np.errstate(all="ignore"):
             result = np.asarray(self._run(values), dtype=np.float64)
@@ -240,7 +240,7 @@ class Expression:
                 f"The expression {self.text!r} names the column {name!r}, which X does not have"
                 f"{nearest(name, names)} X {has}."
             )
-        raw = open_column(X[name])
+        raw = read_values(X[name])
         if not column.is_text:
             return Column(name, "number").values(raw, f"The expression {self.text!r}", first)
         if raw.kind not in ("text", "category"):
@@ -248,7 +248,7 @@ class Expression:
                 f"The column {name!r} of the expression {self.text!r} is compared with a text, but "
                 f"holds a {raw.kind}. Compare it with a number, without quotes."
             )
-        return np.array([*raw.texts, None], dtype=object)[raw.values]
+        return np.array([*raw.texts, None], dtype=object)[raw.array]
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"

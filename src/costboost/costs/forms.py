@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.columns.columns import TypedRows
+from costboost.columns import Rows
 from costboost.costs.expressions import Expression
 from costboost.costs.labels import (
     arranged,
@@ -235,7 +235,7 @@ def row_costs(
 def aligned(values: Any, rows: Any, start: str, *, some: bool = False) -> Any:
     """Values in the order of the rows, if both have an index of pandas; refused if they differ."""
     # With ``some`` there may be values of more rows, which are left out.
-    rows = rows.table.X if isinstance(rows, TypedRows) else rows
+    rows = rows.table.X if isinstance(rows, Rows) else rows
     mine, index = getattr(values, "index", None), getattr(rows, "index", None)
     has_both = hasattr(mine, "get_indexer") and hasattr(index, "get_indexer")
     if not has_both or (len(mine) != len(index) and not some) or mine.equals(index):  # type: ignore[arg-type, union-attr]

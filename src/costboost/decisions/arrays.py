@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._utils import invalid
-from costboost.columns.raw import column_names, has_columns
+from costboost.columns.table import column_names, has_columns
 from costboost.costs.labels import nearest, of_length
 from costboost.costs.table import expected_costs
 

@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.columns.raw import is_sparse
+from costboost.columns.table import is_sparse
 from costboost.errors import ModelFileError
 from costboost.files.container import LIMITS, Limits, parse_json
 from costboost.trees import Trees, from_lightgbm, from_xgboost

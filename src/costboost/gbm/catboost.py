@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import catboost
 import numpy as np
 
-from costboost.columns.raw import is_sparse
+from costboost.columns.table import is_sparse
 from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.train import training_target

@@ -24,8 +24,7 @@ from costboost._utils import (
     unfitted,
 )
 from costboost.boosting.rounds import Callback, check_callbacks
-from costboost.columns.columns import TypedRows
-from costboost.columns.raw import has_columns, is_sparse
+from costboost.columns.table import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import decisions_of
 from costboost.costs.labels import codes_of
@@ -898,7 +897,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     def _contributions(self, rows: AnyArray) -> Floats:
         """SHAP values of the columns: those of their inputs added up, and the base."""
         values = self.model_.contributions(rows)
-        by_column = self.columns_.by_column(values[..., :-1])
+        by_column = self.columns_.sum_by_column(values[..., :-1])
         return np.concatenate([by_column, values[..., -1:]], axis=-1)
 
     def explain(
@@ -940,10 +939,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         columns = self.columns_
         if is_sparse(X):
             values = X.toarray()
-        elif isinstance(X, TypedRows):
-            values = X.values()
         elif columns.columns and has_columns(X):
-            values = columns.read(self._by_name(X)).values()
+            values = columns.read(X, estimator=self).values()
         else:
             values = np.asarray(X)
         return explain(
@@ -988,7 +985,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """Share of each feature in the gain of all splits."""
         check_is_fitted(self)
         shares = self.model_.ensemble.importances(self.columns_.n_inputs)
-        return self.columns_.by_column(shares)
+        return self.columns_.sum_by_column(shares)
 
     @property
     def boosters_(self) -> list[Any]:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import is_integer
 from costboost.columns import Columns
-from costboost.columns.raw import is_sparse
+from costboost.columns.table import is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.table import mean_prices
 from costboost.gbm.settings import DEFAULTS

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._words import percent
-from costboost.columns.raw import is_sparse
+from costboost.columns.table import is_sparse
 from costboost.costs.labels import listed
 
 # Rows that are searched for the target in X; of these, so many rule out nearly all columns.

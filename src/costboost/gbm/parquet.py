@@ -21,9 +21,10 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._utils import check_classes, checked_weights, invalid, is_integer
-from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
-from costboost.columns.files import find_files, need, unknown_column
-from costboost.columns.raw import RawTable
+from costboost.columns import ColumnError, Columns, Rows
+from costboost.columns.files import find_files, need
+from costboost.columns.inference import ColumnStatistics, column_statistics
+from costboost.columns.table import Table, unknown_column
 from costboost.costs.forms import columns_of
 from costboost.costs.labels import parameter
 from costboost.gbm.data import (
@@ -265,9 +266,9 @@ class ParquetSource:
     def _scan(self) -> tuple[AnyArray, Columns]:
         """One pass over the target and the features, for what they hold."""
         classes: list[AnyArray] = []
-        seen: dict[Any, Seen] = {}
+        seen: dict[Any, ColumnStatistics] = {}
         for start, table in self.files.batches([self.target, *self.names], self.batch_rows):
-            seen = look(table.select(self.names), self.model.columns, seen)
+            seen = column_statistics(table.select(self.names), self.model.columns, seen)
             missing = table[self.target].is_null(nan_is_null=True).to_numpy()
             if missing.any():
                 raise ValueError(
@@ -290,7 +291,7 @@ class ParquetSource:
         before = np.zeros(2 * len(self.classes), dtype=np.intp)
         for start, table in self.files.batches(columns, self.batch_rows):
             labels = table[self.target]
-            rows = TypedRows(self.columns, RawTable(table), self.files.owner, start)
+            rows = Rows(self.columns, Table(table), self.files.owner, start)
             value_set = pa.array(self.classes, type=labels.type)
             y_index = np.asarray(pc.index_in(labels, value_set=value_set).to_numpy(), np.intp)
             weight = np.ones(len(y_index))
@@ -306,7 +307,7 @@ class ParquetSource:
                         checked_weights(weight, len(y_index), self.files.owner)
             inputs = None
             if features:
-                inputs = in_single(rows.matrix()).astype(np.float32)
+                inputs = in_single(rows.inputs).astype(np.float32)
             block = TrainingData(inputs, costs, weight).with_weight()
             strata = block.strata
             yield block, self.hold_out.held_out(strata, before)

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import check_weights, invalid
 from costboost._words import count
-from costboost.columns.raw import has_columns
+from costboost.columns.table import has_columns
 from costboost.costs import Costs
 from costboost.costs.forms import positive_code, positive_of
 from costboost.costs.labels import of_length, position, positions

@@ -35,7 +35,7 @@ from costboost._utils import (
     fit_at_once,
     one_of,
 )
-from costboost.columns.raw import check_table
+from costboost.columns.table import check_table
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier, learn_classes
 
@@ -313,7 +313,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         found = [np.asarray(model.feature_importances_, dtype=np.float64) for model in models]
         mean = np.asarray(np.mean(found, axis=0))
         is_lightgbm = self.estimator is None and isinstance(models[0], LGBMClassifier)
-        return self.columns_.by_column(mean) if is_lightgbm else mean
+        return self.columns_.sum_by_column(mean) if is_lightgbm else mean
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
