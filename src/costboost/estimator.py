@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -29,8 +28,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import check_classes, checked_labels
 from costboost.columns import Columns, Exclusion, Rows
+from costboost.columns.columns import dense_or_csr
 from costboost.columns.inference import ColumnStatistics, column_statistics
-from costboost.columns.table import Table, check_table, checked_numbers, has_columns, is_sparse
+from costboost.columns.table import Table, check_table, checked_numbers, has_columns
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import (
     Reader,
@@ -157,8 +157,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
                 )
             matrix, y = checked_numbers(partial(validate_data, self), X, y=y, **checks)
             self.columns_ = Columns((), matrix.shape[1])
-            if is_sparse(matrix):
-                matrix = csr_matrix(matrix)  # the type that all engines know
+            matrix = dense_or_csr(matrix)
         else:
             table = Table(X)
             validate_data(self, X, skip_check_array=True)

@@ -50,6 +50,9 @@ _SURPRISING = (
     Exclusion.SHORT_PERIOD,
     Exclusion.TARGET,
 )
+# Sparse rows of so many columns are read as dense ones: networks, which learn from no wider tables,
+# need them, and trees grow on either alike.
+DENSE_COLUMNS = 500
 # How scikit-learn checks numbers that a model of trees takes.
 _CHECKS = {
     "dtype": [np.float64, np.float32],
@@ -293,11 +296,9 @@ class Columns:
                 f"columns {names}; got {type(X).__name__}."
             )
         matrix = checked_numbers(partial(validate_data, estimator), X, reset=False, **_CHECKS)
-        if is_sparse(matrix):
-            matrix = csr_matrix(matrix)  # the type that all engines know
         if self.columns:
             matrix = matrix[:, self.sources]
-        return matrix
+        return dense_or_csr(matrix)
 
     def _checked_names(self, table: Table, estimator: BaseEstimator) -> Table:
         """Return a table whose columns are checked as scikit-learn does."""
@@ -406,6 +407,15 @@ class Columns:
             yield str(column.name), column.kind, becomes, ", ".join(notes)
 
 
+def dense_or_csr(matrix: Any) -> Any:
+    """Return rows in a form that all members read: dense, or sparse ones if they are wide."""
+    if not is_sparse(matrix):
+        return matrix
+    if matrix.shape[1] <= DENSE_COLUMNS:
+        return matrix.toarray()
+    return csr_matrix(matrix)
+
+
 def _check_kinds(kinds: Mapping[Any, str], names: Collection[Any]) -> None:
     for name, kind in kinds.items():
         if name not in names:
@@ -482,7 +492,9 @@ class Rows:
         if self.known.are_numbers:
             frame = self.table.numbers([column.name for column in self.known.used])
             if frame is not None:
-                return checked_numbers(check_array, frame, self.known.inputs, **_CHECKS)
+                return dense_or_csr(
+                    checked_numbers(check_array, frame, self.known.inputs, **_CHECKS)
+                )
         inputs = np.empty((len(self), self.known.n_inputs))
         position = 0
         for column in self.known.used:
