@@ -26,7 +26,7 @@ def explain(
     """Explain the decision of a row: what each feature adds to the saving, in money."""
     model, _ = load_model(asked.model)
     check_explains(model)
-    source = asked.open()
+    source = asked.open(model.columns_)
     if row is None:
         row = source.first_row
     X = model.columns_.read(read_row(source, row), source.name, row)
