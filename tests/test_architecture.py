@@ -21,7 +21,7 @@ LAYERS = (
     ("estimator", "losses", "trees"),
     ("learners", "boosting", "_progress"),
     ("algorithms", "wrappers", "gbm"),
-    ("dask", "datasets", "monitor", "plots", "files", "comparison"),
+    ("dask", "datasets", "monitor", "plots", "files", "onnx", "comparison"),
     ("report", "serve", "cli", "__init__", "__main__"),
 )
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
@@ -32,7 +32,8 @@ FORBIDDEN = {"losses", "learners", "boosting", "estimator", "algorithms", "decis
 # Imports inside functions that point upwards, each with its reason.
 DEFERRED = {
     ("estimator", "report"): "a method that writes the page; its room is heavy",
-    ("estimator", "files"): "save and to_onnx; files know every class",
+    ("estimator", "files"): "save; files know every class",
+    ("estimator", "onnx"): "to_onnx; graphs know every model",
     ("wrappers/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
 }
 

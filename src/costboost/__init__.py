@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
     from costboost.algorithms import *
     from costboost.comparison import compare
-    from costboost.files import load
+    from costboost.files import inspect, load
     from costboost.gbm.classifier import CostBoostClassifier
     from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
@@ -69,6 +69,7 @@ __all__ = [
     "compare",
     "costs",
     "decisions",
+    "inspect",
     "load",
     "metrics",
     "wrappers",
@@ -81,6 +82,7 @@ _MODULES = {
     "MinCostClassifier": "costboost.wrappers",
     "TargetRateClassifier": "costboost.wrappers",
     "compare": "costboost.comparison",
+    "inspect": "costboost.files",
     "load": "costboost.files",
 }
 # Names that are gone, and the sections of docs/recipes.md that do without them.

@@ -317,6 +317,15 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write a file in one step; it is on the disk when this returns."""
+    with replaced(path) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    return path
+
+
 def dot(weights: Floats, values: Floats) -> float:
     """Σ w v over (n,) arrays, without BLAS."""
     # Its threads keep spinning for a while after every call, in the way of LightGBM's: with default

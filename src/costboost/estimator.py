@@ -97,22 +97,31 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
     """Whether the algorithm decides only for classes."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state for pickle and skops, whose JSON has no keys that are pairs of labels."""
-        state, pairs = dict(super().__getstate__()), []
+        """Return the state for pickle and skops, without keys that are pairs and without frames."""
+        state = dict(super().__getstate__())
+        forms = []
         for name in ("cost_matrix", "_fitted_costs"):
             form = state.get(name)
-            if type(form) is dict and any(type(key) is tuple for key in form):
-                # One mapping stays one: `cost_matrix is _fitted_costs` says it is that of fit.
+            plain = _without_pairs_and_frames(form)
+            if plain is not None:
+                # One form stays one: `cost_matrix is _fitted_costs` says it is that of fit.
                 names = [other for other, value in state.items() if value is form]
-                pairs.append((names, list(form.items())))
+                forms.append([names, *plain])
                 state |= dict.fromkeys(names)
-        return {**state, "_pairs": pairs} if pairs else state
+        if forms:
+            state["_forms"] = forms
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        for names, items in state.pop("_pairs", ()):
-            mapping = dict(items)
-            state |= dict.fromkeys(names, mapping)
+        for names, kind, *content in state.pop("_forms", ()):
+            if kind == "pairs":
+                form: Any = dict(*content)
+            else:
+                import pandas as pd
+
+                form = pd.DataFrame(*content)
+            state |= dict.fromkeys(names, form)
         super().__setstate__(state)
 
     cost_matrix: Any
@@ -857,9 +866,20 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         onnx.ModelProto
             The graph.
         """
-        from costboost.files import to_onnx
+        from costboost.onnx import to_onnx
 
         return to_onnx(self, path, costs=costs)
+
+
+def _without_pairs_and_frames(form: Any) -> list[Any] | None:
+    """Return costs by pairs of labels, or in a frame, as lists; None for others."""
+    if type(form) is dict and any(type(key) is tuple for key in form):
+        return ["pairs", list(form.items())]
+    if hasattr(form, "iloc"):
+        cells = [column.tolist() for _, column in form.items()]
+        rows = [list(row) for row in zip(*cells, strict=True)]
+        return ["frame", rows, form.index.tolist(), form.columns.tolist()]
+    return None
 
 
 # A learner of a booster, or of another classifier, that takes every kind of rows.

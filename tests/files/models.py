@@ -202,7 +202,7 @@ def answers(model, X):
         if isinstance(answer, np.ndarray):
             found[method] = answer
         elif method == "explain" and answer:
-            found |= {f"explain.{name}": getattr(answer, name) for name in ("codes", "parts")}
+            found |= {f"explain.{name}": getattr(answer, name) for name in ("labels", "parts")}
         else:  # of every round
             found |= {f"{method} {t}": scores for t, scores in enumerate(answer)}
     for attribute in ("classes_", "cost_matrix_", "feature_importances_", "estimator_weights_"):

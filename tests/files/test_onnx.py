@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from costboost import CostBoostClassifier
-from costboost.columns.table import read_values
-from costboost.files import to_onnx
+from costboost.columns.raw import as_texts, open_column
+from costboost.onnx import to_onnx
 from costboost.trees import CATEGORY, Trees
 from costboost_papers.datasets import available, load
 from files.models import CHOICES, ESTIMATORS, frame, make, odd_frame
@@ -31,7 +31,7 @@ def run(model, X, threads=1, **inputs):
         elif one.name not in inputs:  # a column
             values = X[one.name].astype(float) if one.type != "tensor(string)" else None
             if values is None:
-                places, texts = read_values(X[one.name]).as_texts()
+                places, texts = as_texts(open_column(X[one.name]))
                 values = np.array([*(text or "" for text in texts), ""], dtype=object)[places]
             inputs[one.name] = np.asarray(values)[:, None]
     return dict(zip(names, runtime.run(None, inputs), strict=True))

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "docs" / "trust.json"
 # Part to module, and its arguments in full and in quick runs.
 PARTS = {
-    "files": ("trust.files_part", ["20000"], ["300"]),
+    "files": ("trust.files_part", ["2000"], ["300"]),
     "full_disks": ("trust.full_disks", [], []),
     "load": ("trust.load", ["1000", "10000"], ["60", "300"]),
     "security": ("trust.security", ["20000"], ["1000"]),

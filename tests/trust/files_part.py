@@ -1,6 +1,6 @@
 """Damaged and hostile model files, as a part of `make trust`.
 
-    PYTHONPATH=src:tests python -m trust.files_part 20000
+    PYTHONPATH=src:tests python -m trust.files_part 2000
 
 A run that was stopped goes on where it was.
 """
@@ -15,7 +15,7 @@ from files.mutations import run as mutate
 from trust.part import FOLDER, main
 
 # Files in one go; what is done is kept after each.
-STEP = 1000
+STEP = 500
 WORDS = {
     "refused": "refused",
     "the": "the same model",
@@ -50,7 +50,7 @@ def steps(seed, n):
     path.unlink()
 
 
-def run(seed, n=20_000, so_far=False):
+def run(seed, n=2000, so_far=False):
     """Files of the numbers seed * 1,000,000 and up; counts by outcome, and failures.
 
     With ``so_far`` only those that a stopped run has done.
@@ -68,5 +68,5 @@ def run(seed, n=20_000, so_far=False):
 
 
 if __name__ == "__main__":
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     main("files", run, n=number, so_far="--so-far" in sys.argv)

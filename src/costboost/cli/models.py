@@ -156,39 +156,36 @@ def measure(model: Any, rows: CostProblem, X: Any = None, **more: Any) -> tuple[
 
 # --- files -------------------------------------------------------------------------------------
 
-# A model file of the command line is one of `costboost.save` whose manifest also has what `fit` was
-# told and later commands ask for: columns of times, weights and groups, the positive class.
-_ENTRY = "command line"
+# The notes of a model file of the command line are what `fit` was told and later commands ask for:
+# columns of times, weights and groups, the positive class.
 
 
 def save_model(model: Any, facts: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
     """Write a model; ``costboost.load`` reads the file too."""
-    from costboost.files.container import pack, write_bytes
-    from costboost.files.model import contents
+    from costboost.files import save
 
-    manifest, state, arrays = contents(model)
-    return write_bytes(Path(path), pack({**manifest, _ENTRY: dict(facts)}, state, arrays))
+    return save(model, path, notes=facts)
 
 
 def is_model_file(path: Path) -> bool:
-    """Whether a file is a model of ours, as far as its manifest tells."""
+    """Return whether a file is a model of ours, as far as it says itself."""
     from costboost.errors import ModelFileError
-    from costboost.files import container
+    from costboost.files import inspect
 
     try:
-        return bool(container.opened(path)[0])
+        return bool(inspect(path))
     except ModelFileError:
         return False
 
 
 def load_model(path: Path, why: str = "") -> tuple[Any, dict[str, Any]]:
     """A model, and what `fit` was told; ``why`` says what needs probabilities."""
-    from costboost.files import container, load
+    from costboost.files import inspect, load
 
     if not path.is_file():
         raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
     model = load(path)
-    facts = container.opened(path)[0].get(_ENTRY, {})
+    facts = inspect(path).get("notes", {})
     if not getattr(model, "columns_", ()) or not model.columns_.columns:
         raise TableError(
             f"{path} was trained on an array, so it does not know columns by name. Use it in "

@@ -319,6 +319,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     # -- fit ------------------------------------------------------------------------------------
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "members_" in state:
+            # skops makes a plain tuple of the table.
+            self.members_ = Members(state["members_"])
+
     def fit(
         self,
         X: Any,

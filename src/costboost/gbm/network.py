@@ -32,6 +32,8 @@ STEPS_PER_LOOK = 10
 PATIENCE_LOOKS = 2
 # Steps if no row is held out.
 USUAL_STEPS = 50
+# Categories of all columns, if the network comes from a file.
+MAX_CATEGORIES = 2**20
 
 
 # --- the trained network --------------------------------------------------------------------------
@@ -82,6 +84,14 @@ class Design:
             # One value if none is present, so that there is an input.
             sizes=np.nan_to_num(category_codes).max(axis=0, initial=0.0).astype(np.intp) + 1,
         )
+
+    def check(self) -> None:
+        """Raise a ValueError if inputs would take more memory than categories can need."""
+        sizes = self.sizes
+        if sizes.dtype.kind != "i" or (sizes < 0).any() or (sizes > MAX_CATEGORIES).any():
+            raise ValueError(f"sizes must be counts of at most {MAX_CATEGORIES}")
+        if sizes.sum() > MAX_CATEGORIES:
+            raise ValueError("there are too many categories")
 
     @property
     def sources(self) -> Ints:

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import (
+    MAX_CLASSES,
     Aim,
     ConstantRule,
     Criterion,
@@ -145,6 +146,11 @@ class ClassRule:
 
     estimator: Any
     k: int
+
+    def check(self) -> None:
+        """Raise a ValueError if outputs would take more memory than classes can need."""
+        if type(self.k) is not int or not 0 < self.k <= MAX_CLASSES:
+            raise ValueError(f"there cannot be {self.k!r:.40} classes")
 
     def predict(self, X: AnyArray) -> Floats:
         """f(y|x), (n, k)."""

@@ -182,6 +182,10 @@ class JointVotes(Votes):
         return found[1], -sign, sign
 
 
+# Classes that a rule from a file may have.
+MAX_CLASSES = 2**20
+
+
 class Aim(NamedTuple):
     """What one round asks of a weak learner."""
 

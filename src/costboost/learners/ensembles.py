@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.learners.base import Aim, ConstantRule, Ensemble, Fitted, Learner, Rows
+from costboost.learners.base import (
+    MAX_CLASSES,
+    Aim,
+    ConstantRule,
+    Ensemble,
+    Fitted,
+    Learner,
+    Rows,
+)
 
 # What is averaged in place of the rule's own outputs, (n, k) -> (n, k).
 Shape: TypeAlias = Callable[[Floats], Floats]
@@ -43,16 +52,19 @@ def claims(outputs: Floats) -> Floats:
     return 0.5 + 0.5 * outputs
 
 
-class RelationalRule(tuple[Any, ...]):
+@dataclass(frozen=True)
+class RelationalRule:
     """One rule per class."""
 
+    rules: tuple[Any, ...]
+
     def predict(self, X: AnyArray) -> Floats:
-        """The relation h(x, y) in {0, 1} of every pair, (n, k)."""
-        return claims(np.column_stack([rule.predict(X) for rule in self]))
+        """Return the relation h(x, y) in {0, 1} of every pair, (n, k)."""
+        return claims(np.column_stack([rule.predict(X) for rule in self.rules]))
 
     def importances(self, n_features: int) -> Floats:
-        """The mean over the classes, (d,)."""
-        return np.asarray(np.mean([rule.importances(n_features) for rule in self], axis=0))
+        """Return the mean over the classes, (d,)."""
+        return np.asarray(np.mean([rule.importances(n_features) for rule in self.rules], axis=0))
 
 
 class Pairs(Siblings):
@@ -71,11 +83,13 @@ class Pairs(Siblings):
             else:  # no pair has weight: the class is not claimed
                 fits.append(Fitted(ConstantRule(-1.0), np.full(len(w), -1.0)))
         outputs = claims(np.column_stack([fitted.outputs for fitted in fits]))
-        return Fitted(RelationalRule(fitted.rule for fitted in fits), outputs)
+        return Fitted(RelationalRule(tuple(fitted.rule for fitted in fits)), outputs)
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> PairEnsemble:
         """The finished predictor of (n, k) scores."""
-        columns = zip(*rules, strict=True) if rules else [() for _ in self._learners]
+        columns: Any = [() for _ in self._learners]
+        if rules:
+            columns = zip(*(rule.rules for rule in rules), strict=True)
         parts = zip(self._learners, columns, strict=True)
         return PairEnsemble([learner.ensemble(list(c), votes) for learner, c in parts], votes)
 
@@ -180,12 +194,19 @@ class Mixture(Ensemble):
         self.parts = parts
         self._start = mixture_weights(alphas)[0] / k
         self._k = k
-        self._shape = shape
+        self._is_stochastic = shape is stochastic
+
+    def check(self) -> None:
+        """Raise a ValueError if scores would take more memory than classes can need."""
+        if type(self._k) is not int or not 0 < self._k <= MAX_CLASSES:
+            raise ValueError(f"there cannot be {self._k!r:.40} classes")
 
     def outputs(self, X: AnyArray) -> Iterator[Floats]:
         """What each round averages in, (n, k) each."""
         for h in self.parts.outputs(X):
-            yield h if self._shape is None else self._shape(h)
+            if self._is_stochastic:
+                h = stochastic(h)
+            yield h
 
     def staged(self, X: AnyArray) -> Iterator[Floats]:
         """H after each round, (n, k) each."""
@@ -196,7 +217,7 @@ class Mixture(Ensemble):
 
     def decision_function(self, X: AnyArray) -> Floats:
         """H after the last round, (n, k)."""
-        if self._shape is None:
+        if not self._is_stochastic:
             return np.asarray(self._start + self.parts.decision_function(X))
         H = np.full((X.shape[0], self._k), self._start)
         for start in range(0, len(H), _BLOCK):

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from costboost._utils import versions
+from costboost._utils import versions, write_bytes
 from costboost._words import percent
 from costboost.columns import need
-from costboost.files.container import write_bytes
 from costboost.report import decisions, headline, money, what_if
 from costboost.report.case import Case, ReportData, sums
 from costboost.report.charts import Section, asset, filled

@@ -22,11 +22,11 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats, Ints
+from costboost._utils import write_bytes
 from costboost.boosting.classifiers import BoostingClassifier
 from costboost.columns import Columns, need
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import LARGEST, Reader, cells_in, expressions_in, varies
-from costboost.files.container import write_bytes
 from costboost.gbm.models import ProbabilityModel
 from costboost.gbm.network import MOST, NetworkModel
 from costboost.learners.tree import TreeEnsemble
