@@ -847,19 +847,16 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             model.row_hashes_ = None
         return save(model, path)
 
-    def to_onnx(self, path: str | os.PathLike[str] | None = None, *, costs: bool = False) -> Any:
-        """Write the fitted classifier as an ONNX graph, for other runtimes.
+    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Write the probabilities of the fitted classifier as an ONNX graph, for other runtimes.
 
-        `CostBoostClassifier` and algorithms for two classes with trees can be written; others
-        raise a ValueError that says why. ``docs/files.md`` describes inputs and outputs.
+        `CostBoostClassifier` with ``loss="auto"`` can be written. The decision is the cheapest one
+        by the probabilities, ``(p @ C).argmin(axis=1)``; ``docs/files.md`` describes the inputs.
 
         Parameters
         ----------
         path : str or path, optional
             The file to write; without it the graph is only returned.
-        costs : bool, default=False
-            Whether the graph has the input ``costs``, the rows' own matrices, and decides as
-            ``predict(X, costs=...)``.
 
         Returns
         -------
@@ -868,7 +865,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """
         from costboost.onnx import to_onnx
 
-        return to_onnx(self, path, costs=costs)
+        return to_onnx(self, path)
 
 
 def _without_pairs_and_frames(form: Any) -> list[Any] | None:

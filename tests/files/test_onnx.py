@@ -1,7 +1,8 @@
-"""ONNX graphs decide as the classifiers do, on ordinary rows and on every split value."""
+"""Graphs have the probabilities of the classifiers, on ordinary rows and on every split value."""
 
 from __future__ import annotations
 
+import json
 import os
 
 import numpy as np
@@ -9,46 +10,45 @@ import pandas as pd
 import pytest
 
 from costboost import CostBoostClassifier
-from costboost.columns.raw import as_texts, open_column
 from costboost.onnx import to_onnx
 from costboost.trees import CATEGORY, Trees
 from costboost_papers.datasets import available, load
-from files.models import CHOICES, ESTIMATORS, frame, make, odd_frame
+from files.models import CHOICES, PRICES, frame, make, odd_frame
 
 ort = pytest.importorskip("onnxruntime")
 # Rules that favour one class, and the like: the graphs matter here.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
-def run(model, X, threads=1, **inputs):
+def run(model, X, threads=1):
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     runtime = ort.InferenceSession(model.SerializeToString(), options)
     names = [output.name for output in runtime.get_outputs()]
+    inputs = {}
     for one in runtime.get_inputs():
         if one.name == "features":
             inputs["features"] = np.asarray(X, dtype=np.float64)
-        elif one.name not in inputs:  # a column
-            values = X[one.name].astype(float) if one.type != "tensor(string)" else None
-            if values is None:
-                places, texts = as_texts(open_column(X[one.name]))
-                values = np.array([*(text or "" for text in texts), ""], dtype=object)[places]
-            inputs[one.name] = np.asarray(values)[:, None]
+        elif one.type == "tensor(string)":
+            texts = [text if isinstance(text, str) else "" for text in X[one.name]]
+            inputs[one.name] = np.array(texts, dtype=object)[:, None]
+        else:
+            inputs[one.name] = X[one.name].to_numpy(dtype=np.float64)[:, None]
     return dict(zip(names, runtime.run(None, inputs), strict=True))
 
 
-def check(model, X, told=True, rtol=1e-9):
-    """The graph and the model say the same, alone and with the costs of each row."""
+def check(model, X, rtol=1e-9):
+    """The graph and the model say the same."""
     found = run(to_onnx(model), X, threads=2)
-    assert np.array_equal(found["decision"], model.predict(X))
-    for name, ask in (("probabilities", "predict_proba"), ("expected_costs", "predict_cost")):
-        if name in found:
-            np.testing.assert_allclose(found[name], getattr(model, ask)(X), rtol=rtol, atol=1e-15)
-    if told:
-        shape = len(X), len(model.classes_), len(model.decisions_)
-        costs = np.random.RandomState(1).exponential(size=shape)
-        again = run(to_onnx(model, costs=True), X, costs=costs)
-        assert np.array_equal(again["decision"], model.predict(X, costs=costs))
+    np.testing.assert_allclose(
+        found["probabilities"], model.predict_proba(X), rtol=rtol, atol=1e-15
+    )
+    if "expected_costs" in found:
+        np.testing.assert_allclose(
+            found["expected_costs"], model.predict_cost(X), rtol=rtol, atol=1e-15
+        )
+        chosen = (found["probabilities"] @ model.cost_matrix_).argmin(axis=1)
+        assert (model.decisions_[chosen] == model.predict(X)).mean() > 0.999  # but for ties
     return found
 
 
@@ -122,7 +122,6 @@ def framed(codes):
 CLASSIFIERS = {
     "all members": {"n_estimators": 10},
     "LightGBM": {},
-    "zero as missing": {"engine_params": {"zero_as_missing": True}},
     "no missing": {"engine_params": {"use_missing": False}},
     "no split": {"engine_params": {"min_data_in_leaf": 2000}},
     "one-hot": {"engine_params": {"max_cat_to_onehot": 100}},
@@ -132,7 +131,7 @@ CLASSIFIERS = {
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("case", CLASSIFIERS)
-def test_the_graph_decides_as_predict(case, k, tmp_path):
+def test_the_graph_has_the_probabilities_of_the_model(case, k, tmp_path):
     """On every split value and one step beside it, too."""
     effort = "balanced" if case == "all members" else "fast"
     settings = {"n_estimators": 20, "random_state": 0, "effort": effort, **CLASSIFIERS[case]}
@@ -142,148 +141,67 @@ def test_the_graph_decides_as_predict(case, k, tmp_path):
     X = framed(np.concatenate([TABLE, edge_rows(model, TABLE, limit=2000)]))
     check(model, X, rtol=1e-5 if effort == "balanced" else 1e-12)
     if k == 3:
-        check(model.with_costs([[0, 1, 9], [2, 0, 3], [7, 1, 0]]), X, told=False)
+        check(model.with_costs([[0, 1, 9], [2, 0, 3], [7, 1, 0]]), X)
 
 
-def test_costs_and_decisions_of_all_kinds():
+def test_costs_of_one_matrix_are_in_the_graph():
     settings = {"n_estimators": 20, "cv": 2, "random_state": 0}
     three = CostBoostClassifier(CHOICES, **settings).fit(TABLE, np.array(["no", "yes"])[Y])
+    made = to_onnx(three)
     found = check(three, np.concatenate([TABLE, edge_rows(three, TABLE, limit=2000)]))
-    assert len(set(found["decision"])) > 1
+    assert found["expected_costs"].shape[1] == 3
+    properties = {item.key: json.loads(item.value) for item in made.metadata_props}
+    assert properties["classes"] == ["no", "yes"]
+    assert properties["decisions"] == three.decisions_.tolist()
+    assert properties["cost_matrix"] == three.cost_matrix_.tolist()
+
+
+def test_costs_that_differ_by_row_are_left_to_the_caller():
+    X, y = odd_frame()
+    model = make("CostBoostClassifier", cost_matrix=PRICES).fit(X, y)
+    assert list(check(model, X)) == ["probabilities"]
     costs = np.random.RandomState(2).exponential(size=(len(TABLE), 2, 2))
-    learned = CostBoostClassifier(**settings).fit(TABLE, Y.astype(bool), costs=costs)
-    assert len(learned.cost_model_.entries) == 4  # none of the four entries follows from another
-    check(learned, TABLE, rtol=1e-6)
-    for loss, k in (("cost_logistic", 2), ("gll", 3), ("gll", 2), ("expected_cost", 2)):
-        check(CostBoostClassifier(loss=loss, **settings).fit(TABLE, labels(k)), TABLE, told=False)
+    learned = make("CostBoostClassifier").fit(TABLE, Y.astype(bool), costs=costs)
+    assert list(check(learned, TABLE)) == ["probabilities"]
 
 
-# Wrappers around an estimator of the user's own, and votes for several classes, have no graph.
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_class_of_trees_for_two_classes_has_a_graph(name):
-    """Found by discovery, so a new class is tested too."""
-    model = make(name, cost_matrix=[[0, 2], [3, 0]])
-    if not isinstance(model, CostBoostClassifier) and not getattr(model, "_is_binary", False):
-        with pytest.raises(ValueError, match="to_onnx takes CostBoostClassifier and"):
+def test_other_classifiers_have_no_graph():
+    for model in (make("CostBoostClassifier", loss="cost_logistic"), make("AdaC2Classifier")):
+        with pytest.raises(ValueError, match=r"to_onnx takes CostBoostClassifier\(loss='auto'\)"):
             to_onnx(model.fit(FILLED, Y))
-        return
-    settings = {"estimator": "tree"} if "estimator" in model.get_params() else {}
-    if name == "CSRealBoostClassifier":  # whose rules are histograms
-        with pytest.raises(ValueError, match="estimator='tree'"):
-            to_onnx(make(name).fit(FILLED, Y))
-    if name == "AdaCostClassifier":
-        settings["cost_matrix"] = None  # its first rule is none with these costs
-    model.set_params(n_estimators=8, **settings).fit(FILLED, labels(2))
-    edges = np.nan_to_num(edge_rows(model, FILLED, limit=1000), nan=0.0)
-    check(model, np.concatenate([FILLED, edges]))
+
+
+def test_zeros_that_are_missing_have_no_graph():
+    settings = {"effort": "fast", "n_estimators": 5, "engine_params": {"zero_as_missing": True}}
+    model = CostBoostClassifier(**settings).fit(TABLE, Y)
+    with pytest.raises(ValueError, match="zero_as_missing"):
+        to_onnx(model)
 
 
 # -- columns --------------------------------------------------------------------------------------
 
 
-# Rows of `priced_frame` with an amount of 0 tie, those of 4 and one step beside it are bounds.
-EXPRESSIONS = {
-    "sum": {"fn": "amount + 15", "fp": 5},
-    # Right decisions cost as much as wrong ones up to 4, and clearly less above: costs that differ
-    # in the last digit alone may be decided otherwise, as probabilities may differ there.
-    "equal up to 4": {
-        **dict.fromkeys(("fn", "fp"), "amount"),
-        **dict.fromkeys(("tp", "tn"), "where(amount > 4, 1, amount)"),
-    },
-    "ties and bounds": {"fn": "where(amount >= 4, 3, 0)", "fp": "max(0, 0.5 * amount)"},
-    "least costs": {"fn": "9 + amount / 3", "fp": "7 - -amount", "tp": "0.1 + amount", "tn": 0.3},
-    "functions": {
-        "fn": "sqrt(abs(amount)) + log(1 + amount) * exp(-amount / 9) + min(amount, rate, 2)",
-        "fp": "(amount + 1) ** 0.5 - 2 ** -1 + where(vip == 1, 2, 3)",
-    },
-    "conditions": {
-        "fn": "where(amount > 4 or not (amount <= 2) and rate != 0 or 2 < 1, amount, 1)",
-        "fp": "where(1 < 2, 1, amount) + where(amount < 4 and amount == 4, 1, 2)",
-    },
-    "missing": {"fn": "coalesce(gap, rate, 2) + where(coalesce(gap, 1) > 0, 1, 4)", "fp": "1 + 1"},
-    "decisions": {
-        **{(0, "accept"): 0, (0, "review"): "amount", (0, "block"): "4 * amount"},
-        **{(1, "accept"): "20 * amount", (1, "review"): "where(amount < 4, amount, 5)"},
-        (1, "block"): 0,
-    },
-}  # fmt: skip
-
-
-def priced_frame():
-    amounts = [0.0, 1.0, 2.0, np.nextafter(4.0, 0), 4.0, np.nextafter(4.0, 5), 9.5]
-    X = pd.DataFrame(TABLE, columns=["p", "q", "r", "s", "gap"])
-    X["amount"] = np.resize(amounts, len(X))
-    X["rate"], X["vip"] = np.arange(len(X)) % 3 / 2, np.arange(len(X)) % 5 == 0
-    return X
-
-
-@pytest.mark.parametrize("case", EXPRESSIONS)
-def test_expressions_decide_inside_the_graph(case):
-    X, prices = priced_frame(), EXPRESSIONS[case]
-    model = make("CostBoostClassifier", cost_matrix=prices).fit(X, Y)
-    found = check(model, X)
-    assert len(set(found["decision"])) > 1
-    # The same of columns that the model does not use otherwise.
-    check(make("CostBoostClassifier", cost_matrix=prices, cost_columns="exclude").fit(X, Y), X)
-    if case != "decisions":
-        filled = X.fillna(0.0)
-        two = make("AdaC2Classifier", estimator="tree").fit(filled, Y)
-        check(two.with_costs(prices), filled, told=False)
-        check(two.with_costs({"fn": 3, "fp": 1}), filled, told=False)
-
-
-def test_expressions_of_arrays_and_of_several_classes():
-    prices = {(i, j): f"abs(x1) * {1 + i + 2 * j}" for i in range(3) for j in range(3) if i != j}
-    check(make("CostBoostClassifier", cost_matrix=prices).fit(FILLED, Y3), FILLED, told=False)
-
-
-def test_rows_without_a_price_are_refused_by_the_graph_too():
-    X = priced_frame()
-    model = make("CostBoostClassifier", cost_matrix={"fn": "min(amount, 5) / rate", "fp": 1})
-    made = to_onnx(model.fit(X[X["rate"] > 0], Y[X["rate"] > 0]))
-    for column, value in (("amount", np.nan), ("rate", 0.0), ("rate", 1e-305)):
-        wrong = X[X["rate"] > 0].head(7).copy()
-        wrong.loc[wrong.index[3], column] = value
-        with pytest.raises(ValueError, match=r"finite|missing"):
-            model.predict(wrong)
-        with pytest.raises(Exception, match="every cost must be finite"):
-            run(made, wrong)
-
-
-def test_costs_that_are_no_arithmetic_are_refused_where_they_decide():
-    texts = {"fn": "where(country == 'de', 9, 1)", "fp": 5, "positive": "yes"}
-    X, y = odd_frame()
-    for costs in (texts, lambda X: np.tile(1.0 - np.eye(2), (len(X), 1, 1))):
-        with pytest.raises(ValueError, match=r"cannot work out.*costs=True"):
-            to_onnx(make("CostBoostClassifier", cost_matrix=costs).fit(X, y))
-    check(make("CostBoostClassifier", cost_matrix=texts, loss="gll").fit(X, y), X, told=False)
-
-
 def test_columns_of_a_frame_are_the_inputs():
     X, y = frame()
     model = make("CostBoostClassifier", n_estimators=40).fit(X, y)
-    check(model, X, told=False)
+    check(model, X)
     made = to_onnx(model)
     assert [one.name for one in made.graph.input] == [c.name for c in model.columns_.used]
-    properties = {item.key: item.value for item in made.metadata_props}
-    assert '["at", "ch", "de", "fr"]' in properties["categories"]
-    renamed = X.rename(columns={X.columns[0]: "decision"})
+    renamed = X.rename(columns={X.columns[0]: "probabilities"})
     with pytest.raises(ValueError, match="Rename it"):
         to_onnx(make("CostBoostClassifier", n_estimators=5).fit(renamed, y))
 
 
 def test_parts_of_dates_are_inputs():
     when = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(800) * 23, "h")
-    X = pd.DataFrame({"when": when.strftime("%d/%m/%Y %H:%M"), "size": TABLE[:, 0]})
+    X = pd.DataFrame({"when": when.strftime("%Y-%m-%d %H:%M"), "size": TABLE[:, 0]})
     y = (when.hour < 8).astype(int) ^ (np.arange(800) % 11 == 0)
     model = make("CostBoostClassifier", n_estimators=20).fit(X, y)
     times = {"month": when.month, "day": when.day, "hour": when.hour}
     times["weekday"] = when.day_of_week + 1
     parts = X.assign(**{f"when_{name}": values for name, values in times.items()})
-    made = to_onnx(model)
-    assert np.array_equal(run(made, parts)["decision"], model.predict(X))
-    properties = {item.key: item.value for item in made.metadata_props}
-    assert '"format": "%d/%m/%Y"' in properties["dates"] and "1 (Monday)" in properties["dates"]
+    found = run(to_onnx(model), parts)["probabilities"]
+    np.testing.assert_allclose(found, model.predict_proba(X), rtol=1e-9)
 
 
 @pytest.mark.trust  # with all sets of data

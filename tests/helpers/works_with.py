@@ -186,7 +186,8 @@ def _by_onnx(case: Case) -> Any:
             one.name: rows[[one.name]].to_numpy(np.float64 if "double" in one.type else np.float32)
             for one in inputs
         }
-    return session.run(["decision"], given)[0]
+    (proba,) = session.run(["probabilities"], given)
+    return model.decisions_[(proba @ model.cost_matrix_).argmin(axis=1)]
 
 
 # Each tool by its name: decisions of a case.
