@@ -9,7 +9,7 @@ import pytest
 from sklearn.model_selection import train_test_split
 
 from cli.conftest import COSTS, as_json, run, words
-from costboost.cli import compare
+from costboost.cli import demo
 from costboost.cli.problem import folds
 from costboost.columns import TableError
 from costboost.datasets import make_fraud
@@ -74,7 +74,7 @@ def test_demo(monkeypatch, tmp_path):
     total = paid[test, paid[train].sum(axis=0).argmin()].sum()
     assert re.search(rf"best constant decision +│ +{total:,.0f} ", text)
     assert "--rows" in re.sub(r"\x1b\[[0-9;]*m", "", run("demo", "--rows", 3, code=2).output)
-    monkeypatch.setattr(compare, "_usual", lambda *_: {})
-    monkeypatch.setattr(compare, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo, "usual_methods", lambda *_: {})
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
     text = run("demo", "--rows", 500, "--report", tmp_path / "none.html").output
     assert 'pip install "costboost[cli]"' in text

@@ -31,8 +31,6 @@ COMMANDS = {
 }
 MODULES = {
     "monitor": "costboost.cli.report",
-    "inspect": "costboost.cli.report",
-    "demo": "costboost.cli.compare",
 }
 """Where a command is, if not in the module of its name."""
 

@@ -1,14 +1,11 @@
-"""The commands ``report``, ``monitor`` and ``inspect``: how a model does, and what is inside."""
+"""The commands ``costboost report`` and ``costboost monitor``: how a model does."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.pretty import Pretty
 
 from costboost.cli import options, show
 from costboost.cli.models import load_model, measure, typed_frame
@@ -107,18 +104,3 @@ def _snapshot(model: Any, source: Source) -> Any:
     if target in frame.columns and has_label(frame[target]).all():
         labels = truth(frame[target], model.classes_.tolist(), source.name)
     return snapshot_of(model, typed_frame(model, frame, source.name), labels)
-
-
-@command
-def inspect(model: Path = options.MODEL_FILE, as_json: bool = options.AS_JSON) -> None:
-    """Show what is inside a model file, after checking that it is intact."""
-    from costboost import files
-
-    found = files.inspect(model)
-    if as_json:
-        show.print_json(found)
-    else:  # costs in words, the rest as Python writes it: no text of the file can draw
-        out = Console()
-        show.say(out, str(found.pop("costs", None) or "")[:10_000])
-        short = json.loads(json.dumps(found), parse_float=lambda text: float(f"{float(text):.6g}"))
-        out.print(Pretty(short, max_length=1000, max_string=2000, max_depth=8))
