@@ -125,6 +125,8 @@ class Values:
 
 def read_values(column: Any) -> Values:
     """Return the values of a column of any library, or of a sequence."""
+    if isinstance(column, (list, tuple)):
+        return _of_sequence(column)  # narwhals needs long to find out
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return _of_series(series)
