@@ -422,29 +422,23 @@ class HoldOut(NamedTuple):
 
     def held_out(self, strata: Ints, before: Ints | None = None) -> Bools:
         """Return which rows of a part are held out, after so many of each stratum before it."""
+        held_out = np.zeros(len(strata), dtype=np.bool_)
         if not self.one_in:
-            return np.zeros(len(strata), dtype=np.bool_)
-        counts = np.bincount(strata)
-        order = np.argsort(strata, kind="stable")
-        number = np.empty(len(strata), dtype=np.int64)
-        number[order] = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
-        if before is not None:
-            number += before[strata]
-        turn, place = np.divmod(number, self.one_in)
-        first = turn == 0
-        drawn = np.floor((self.one_in - first) * _drawn(strata, turn, self.seed)) + first
-        return np.asarray(place == drawn)
-
-
-def _drawn(groups, turn, seed):
-    """A number in [0, 1) per group and turn (the mixing function of SplitMix64)."""
-    golden = 0x9E3779B97F4A7C15
-    z = np.asarray(turn, dtype=np.uint64) * np.uint64(golden)
-    z += np.asarray(groups, dtype=np.uint64) * np.uint64(0xD1342543DE82EF95)
-    z += np.uint64((seed + 1) * golden % 2**64)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), dtype=np.float64) / 2.0**53
+            return held_out
+        for stratum in np.unique(strata):
+            rows = np.flatnonzero(strata == stratum)
+            number = np.arange(len(rows))
+            if before is not None:
+                number += before[stratum]
+            turn, position = np.divmod(number, self.one_in)
+            # A stream of its own for each stratum, from the number of the first turn on.
+            stream = np.random.PCG64([self.seed, stratum])
+            stream.advance(int(turn[0]))
+            uniform = np.random.Generator(stream).random(turn[-1] - turn[0] + 1)
+            is_first = turn == 0
+            drawn = np.floor((self.one_in - is_first) * uniform[turn - turn[0]]) + is_first
+            held_out[rows] = position == drawn
+        return held_out
 
 
 def _own_folds(cv, data, owner, *, y, has_weight=None):
