@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cached_property, lru_cache
 from typing import Any
@@ -44,10 +44,6 @@ FEWEST_POINTS = 2
 _ID_NAME = re.compile(
     r"(^|_|\b)(id|uuid|guid|key|index|rownum|row_number)$|^id(_|$)|^unnamed|(?-i:[a-z]I[dD]$)", re.I
 )
-_TIME = re.compile(
-    r"[T ](?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:\.(?P<f>\d{1,9}))?)?"
-    r"(?P<z>Z|[+-]\d\d:?\d\d)?"
-)
 # Notations that people use: the decimal mark, and what separates thousands.
 _NOTATIONS = (
     (".", ""),
@@ -62,7 +58,6 @@ _NOTATIONS = (
 _UNIT = re.compile(r"^[€$£¥]\s*|\s*[€$£¥%]$|(?<=\d) [A-Za-z]{1,3}$")
 _POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
-_DAY_MICROSECONDS = 86_400_000_000
 
 
 class Exclusion(Enum):
@@ -111,43 +106,29 @@ def _number_patterns(decimal: str, thousands: str) -> tuple[re.Pattern[str], re.
     return re.compile(number), re.compile(separator)
 
 
-def moment_of(text: str, form: str) -> tuple[int, bool] | None:
-    """Return microseconds since 1970 and whether they are in UTC; None if the text is no time."""
-    # Days and times of the day repeat in most columns, so each is read once.
+def moment_of(text: str, form: str) -> datetime | None:
+    """Return the time that a text writes, in UTC if it says how far from it; None if it is none."""
     end = max(text.find(" "), text.find("T"))
     if end < 0:
         end = len(text)
-    day = _day_of(text[:end], form)
-    time = _time_of(text[end:])
-    if day is None or time is None:
-        return None
-    return day + time[0], time[1]
-
-
-@lru_cache(2**15)
-def _day_of(text: str, form: str) -> int | None:
+    time = text[end + 1 :] or "00:00"
+    if time[1:2] == ":":
+        time = f"0{time}"
     try:
-        day = datetime.strptime(text, form).toordinal()
-    except ValueError:
+        moment = datetime.fromisoformat(f"{_day_of(text[:end], form)} {time}")
+        return moment if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return _DAY_MICROSECONDS * (day - date(1970, 1, 1).toordinal())
 
 
-@lru_cache(2**15)
-def _time_of(text: str) -> tuple[int, bool] | None:
-    if not text:
-        return 0, False
-    match = _TIME.fullmatch(text)
-    if match is None:
-        return None
-    hours, minutes, seconds = (int(part or 0) for part in match.group("H", "M", "S"))
-    if hours > 23 or minutes > 59 or seconds > 59:
-        return None
-    zone = match["z"] or ""
-    if zone not in ("", "Z"):
-        minutes -= int(zone[0] + zone[1:3]) * 60 + int(zone[0] + zone[-2:])
-    microseconds = int((match["f"] or "0").ljust(6, "0")[:6])
-    return 1_000_000 * (3600 * hours + 60 * minutes + seconds) + microseconds, zone != ""
+@lru_cache(2**15)  # days repeat in most columns, and this is slow
+def _day_of(text: str, form: str) -> str:
+    return datetime.strptime(text, form).date().isoformat()
+
+
+def _as_array(moments: Sequence[datetime | None]) -> AnyArray:
+    naive = [None if moment is None else moment.replace(tzinfo=None) for moment in moments]
+    return np.array(naive, dtype="datetime64[us]")
 
 
 def date_parts(moments: AnyArray) -> dict[str, Floats]:
@@ -273,11 +254,11 @@ class Column:
                 raise self._error(repr(texts[positions[rows[0]]]), rows.tolist(), where, first)
         if self.kind != "date":
             return np.array([*read, None], dtype=np.float64)[positions]
-        for is_zoned in {moment[1] for moment in read if moment is not None}:
-            same = [moment is not None and moment[1] == is_zoned for moment in read]
-            self._check_zone(is_zoned, np.array([*same, False])[positions], where, first)
-        moments = [None if moment is None else moment[0] for moment in read]
-        return np.array([*moments, None], dtype="datetime64[us]")[positions]
+        for is_zoned in (True, False):
+            of_zone = [moment and (moment.tzinfo is not None) == is_zoned for moment in read]
+            rows = np.array([*of_zone, False], dtype=bool)[positions]
+            self._check_zone(is_zoned, rows, where, first)
+        return _as_array([*read, None])[positions]
 
     def read(self, text: str) -> Any:
         """Return a text as what the column holds (see `moment_of`); None if it is unreadable."""
@@ -507,9 +488,9 @@ class ColumnStatistics:
         forms = [form for form in forms if all(moment_of(text, form) for text in self.texts)]
         if not forms:
             return None
-        moments = [moment_of(text, forms[0]) or (0, False) for text in self.texts]
-        self._add_distinct(np.array([moment[0] for moment in moments]).astype("datetime64[us]"))
-        self.zones |= {moment[1] for moment in moments}
+        moments = [moment_of(text, forms[0]) for text in self.texts]
+        self._add_distinct(_as_array(moments))
+        self.zones |= {moment is not None and moment.tzinfo is not None for moment in moments}
         column = self._date(forms[0])
         if len(forms) == 1:
             return column
