@@ -24,7 +24,7 @@ MODULES = [
 ]
 # What users meet but never build: rules of a fitted model, and what the loop tells a learner.
 MADE_INSIDE = {
-    *("Aim", "Comparison", "Ensemble", "Fitted", "JointVotes", "LogRatio", "RowCosts"),
+    *("Aim", "Comparison", "Ensemble", "Exclusion", "Fitted", "JointVotes", "LogRatio", "RowCosts"),
     *("Rows", "SidedVoteScheme", "Step", "Trees", "VoteScheme"),
 }
 # Classes and functions that rooms export, by their full names.

@@ -61,7 +61,7 @@ _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
 
 class Exclusion(Enum):
-    """Why a column is no input of the model; files hold the text."""
+    """Why a column is no input of the model; `Column.exclusion` is the text of one."""
 
     EMPTY = "empty"
     CONSTANT = "constant"
@@ -151,9 +151,20 @@ def date_parts(moments: AnyArray) -> dict[str, Floats]:
 
 @dataclass(frozen=True)
 class Notation:
-    """How the texts of a file write numbers and missing values, as the user says."""
+    """How the texts of a file write numbers and missing values, as the user says.
 
-    decimal: str | None = None  # "." if None, and then what looks like another mark is questioned
+    Attributes
+    ----------
+    decimal : str, optional
+        The decimal mark: a point if None, and then points that may separate thousands are
+        questioned.
+    thousands : str
+        What separates thousands; empty if nothing does.
+    na : tuple of str
+        Texts that mean a missing value, beyond those of pandas.
+    """
+
+    decimal: str | None = None
     thousands: str = ""
     na: tuple[str, ...] = ()
 
