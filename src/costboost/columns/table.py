@@ -125,7 +125,7 @@ class Values:
 
 def read_values(column: Any) -> Values:
     """Return the values of a column of any library, or of a sequence."""
-    if isinstance(column, (list, tuple)):
+    if isinstance(column, (list, tuple, np.ndarray)):
         return _of_sequence(column)  # narwhals needs long to find out
     series = nw.from_native(column, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
@@ -137,10 +137,11 @@ def _of_series(series: nw.Series[Any]) -> Values:
     dtype = series.dtype
     name = str(dtype)
     if dtype == nw.Boolean or dtype.is_numeric():
-        if dtype.is_integer():  # the cast of Arrow refuses integers beyond 2^53
-            return Values("number", series.to_numpy().astype(np.float64), type=name)
         kind = "boolean" if dtype == nw.Boolean else "number"
-        return Values(kind, series.cast(nw.Float64()).to_numpy(), type=name)
+        array = series.to_numpy()
+        if array.dtype.kind not in "biuf":  # decimals, and booleans with missing values
+            array = series.cast(nw.Float64()).to_numpy()
+        return Values(kind, array.astype(np.float64, copy=False), type=name)
     if dtype in (nw.Date, nw.Datetime):
         # Times with a zone become those of UTC, whatever the zone is.
         zone = getattr(dtype, "time_zone", None)

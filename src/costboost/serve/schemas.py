@@ -152,7 +152,8 @@ def example_cell(column: Column) -> Any:
     if column.kind == "category":
         return next(iter(column.categories), None)
     if column.kind == "date":
-        return EXAMPLE_DATE.strftime(column.format or "%Y-%m-%d")
+        day = EXAMPLE_DATE.strftime(column.format or "%Y-%m-%d")
+        return f"{day} 00:00Z" if column.is_zoned else day
     if column.kind == "boolean":
         return True
     return 1.0
