@@ -807,7 +807,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         path : str or Path, default="report.html"
             The file to write. It needs no network to be read.
         **options
-            ``time``, ``segments``, ``nothing``, ``positive``, ``rivals``, ``ids``,
+            ``groups``, ``time``, ``segments``, ``nothing``, ``positive``, ``rivals``, ``ids``,
             ``title`` and ``unit`` of `costboost.report.case.case_of`.
 
         Returns

@@ -52,7 +52,9 @@ def cost_by(
     """Return what decisions cost in each segment, with intervals of the means.
 
     The intervals are those of `costboost.metrics.money_interval.cost_interval`: they count costly
-    events that a segment is too small to show.
+    events that a segment is too small to show. Where few rows cost most of the money they are too
+    narrow all the same: with log-normal amounts (sigma 1.5) and 15, 75 or 300 costly rows
+    they covered .78, .87 and .90.
 
     Parameters
     ----------
