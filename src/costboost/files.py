@@ -33,8 +33,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray
 from costboost._utils import versions, write_bytes
+from costboost.boosting.recipes import REGISTERED
 from costboost.costs.forms import columns_of
 from costboost.errors import ModelFileError
+from costboost.losses import LOSSES
 from costboost.wrappers.tree_classifier import TreeClassifier, is_boosting_classifier
 
 __all__ = ["FORMAT", "inspect", "load", "save"]
@@ -225,7 +227,7 @@ def _pack(members: Mapping[str, bytes], compression: int) -> bytes:
 def _is_classifier(model: Any) -> bool:
     """Return whether an object is a classifier of the library; those on a cluster have no file."""
     cls = type(model)
-    is_ours = cls.__module__.startswith("costboost.")
+    is_ours = any(base.__module__.startswith("costboost.") for base in cls.__mro__)
     return is_ours and hasattr(cls, "save") and not hasattr(cls, "to_local")
 
 
@@ -571,6 +573,8 @@ def _is_known(loader: str, name: str) -> bool:
     module, _, class_name = name.rpartition(".")
     if loader == "ObjectNode" and class_name in KNOWN.get(module, ()):
         return True
+    if loader == "ObjectNode" and name in _registered_names():
+        return True
     library, _, rest = module.partition(".")
     if library != "costboost" or rest.split(".")[0] not in MODEL_PACKAGES:
         return False
@@ -587,6 +591,12 @@ def _is_known(loader: str, name: str) -> bool:
         or (loader == "ConstructorFromReduceNode" and is_rebuilt)
         or (loader == "TupleNode" and issubclass(cls, tuple))
     )
+
+
+def _registered_names() -> set[str]:
+    """Return the names of algorithms and losses that were registered in this program."""
+    classes = [*REGISTERED.values(), *map(type, LOSSES.values())]
+    return {f"{cls.__module__}.{cls.__name__}" for cls in classes}
 
 
 def _check_schema(schema: dict[str, Any], members: Mapping[str, bytes]) -> None:

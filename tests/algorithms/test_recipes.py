@@ -102,6 +102,5 @@ def test_an_algorithm_of_your_own_needs_public_names_only(tmp_path, capsys, monk
     del recipes.REGISTERED["RootCostClassifier"]
     with pytest.raises(costboost.ModelFileError):
         costboost.load(path)
-    stranger = type("Stranger", (costboost.AdaC2Classifier,), {})
-    with pytest.raises(costboost.ModelFileError, match="holds a fitted classifier of costboost"):
-        stranger(n_estimators=2).fit(X, y).save(path)
+    copy = costboost.load(path, trusted=["add_an_algorithm.RootCostClassifier"])
+    assert type(copy) is example.RootCostClassifier
