@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
@@ -185,15 +185,6 @@ class Expression:
             number = first + row if rows is None else rows[row]
             raise self._error(prices, values, row, f"{of}, first on row {number}")
         return prices
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether it compares a column with a text."""
-        return any(column.is_text for column in self._columns)
-
-    def traced(self, columns: Mapping[str, Any]) -> Any:
-        """Return the price of stand-ins for columns, which see what numpy does to them."""
-        return self._run({column: columns[column.name] for column in self._columns})
 
     def _run(self, values):
         stack: list[Any] = []
