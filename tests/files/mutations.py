@@ -170,8 +170,10 @@ def mutated(number, base):
         return accident(base, rng), "accident"
     schema, members = unpacked(base)
     attack = rng.choice(ATTACKS)
-    for _ in range(rng.choice((1, 1, 2))):
-        attack(schema, members, rng)
+    attack(schema, members, rng)
+    if rng.random() < 0.3:
+        with contextlib.suppress(ValueError):  # an array that the first has damaged
+            attack(schema, members, rng)
     return packed(schema, members), attack.__name__
 
 
