@@ -117,7 +117,9 @@ class Objective:
     """
 
     def __init__(self, loss: Loss, costs: Any = None, cost_matrix: Any = None) -> None:
-        self.loss, self.costs, self.cost_matrix = loss, costs, cost_matrix
+        self.loss = loss
+        self.costs = costs
+        self.cost_matrix = cost_matrix
         # The rows of the last round, and the labels, weights and shape of scores they belong to.
         self._rows: LossRows | None = None
         self._given: tuple[Any, ...] = ()
@@ -148,7 +150,8 @@ class Objective:
             costs = _known(self, labels, F, "objective")
             if costs.matrix is not None:
                 self.loss.check_costs(costs.matrix, "objective")
-            self._rows, self._given = LossRows(self.loss, costs, w), deepcopy(given)
+            self._rows = LossRows(self.loss, costs, w)
+            self._given = deepcopy(given)
         return self._rows.derivatives(F)
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Derivatives:
@@ -190,11 +193,13 @@ class LossRows:
 
     def derivatives(self, F: AnyArray) -> Derivatives:
         """Gradient and Hessian at raw scores, in the memory order of the scores."""
-        G, H = np.empty_like(F, dtype=np.float32), np.empty_like(F, dtype=np.float32)
+        G = np.empty_like(F, dtype=np.float32)
+        H = np.empty_like(F, dtype=np.float32)
         if self.loss.kernel is not None:
             self.loss.kernel(*self.for_kernel, F, self.weights, G, H)
         else:
-            n, S = len(F), np.asarray(F, dtype=np.float64)
+            n = len(F)
+            S = np.asarray(F, dtype=np.float64)
             g, h = (part.reshape(n, -1) for part in self.loss.raw_derivatives(self.y, S, self.C))
             store(g, h, self.weights, G.reshape(n, -1), H.reshape(n, -1))
         return G, H

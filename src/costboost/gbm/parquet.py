@@ -114,7 +114,8 @@ class ParquetFiles:
     def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[int, Any]]:
         """The rows of all files in order, each batch with the number of its first row."""
         schema = self.schema(list(dict.fromkeys(columns)))
-        start, pending = 0, schema.empty_table()
+        start = 0
+        pending = schema.empty_table()
         for path in self.schemas:
             # Read as it is needed: buffering ahead would hold a whole file in memory.
             with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file:
@@ -123,7 +124,8 @@ class ParquetFiles:
                     pending = pa.concat_tables([pending, rows.cast(schema)])  # copies nothing
                     if pending.num_rows >= n_rows:
                         yield start, pending.slice(0, n_rows)
-                        start, pending = start + n_rows, pending.slice(n_rows)
+                        start += n_rows
+                        pending = pending.slice(n_rows)
         if pending.num_rows:
             yield start, pending
 
