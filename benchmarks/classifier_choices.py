@@ -26,8 +26,8 @@ from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
 from costboost.columns import Columns
-from costboost.costs import Costs
-from costboost.costs.table import to_proba
+from costboost.costs import Costs, RealizedCosts, read_realized_costs
+from costboost.costs.costs import to_proba
 from costboost.gbm.calibration import best_factor
 from costboost.gbm.data import TrainingData, TrainingTable, make_folds
 from costboost.gbm.members import MemberSpec
@@ -46,7 +46,7 @@ SEEDS, MOST_ROWS, ROUNDS, EVERY, RATIO = range(3), 4000, 400, 10, 5.0
 NODES = norm.ppf((np.arange(9) + 0.5) / 9)
 
 
-def problem(name: str, seed: int) -> tuple[np.ndarray, Columns, Costs]:
+def problem(name: str, seed: int) -> tuple[np.ndarray, Columns, RealizedCosts]:
     """Rows, their columns, costs with truths."""
     data = load(name)
     y = np.asarray(data.y != 1) if name == "page-blocks" else data.y
@@ -61,45 +61,45 @@ def problem(name: str, seed: int) -> tuple[np.ndarray, Columns, Costs]:
         matrix = np.where(np.arange(2)[:, None] == rare, RATIO, 1.0) * (1 - np.eye(2))
     elif data.costs is None:
         matrix = class_frequency(codes, seed)
-    costs = Costs.resolve(
-        matrix, None if data.costs is None else data.costs[rows], classes=classes, codes=codes
+    costs = read_realized_costs(
+        matrix, None if data.costs is None else data.costs[rows], classes=classes, y_index=codes
     )
     columns = Columns.from_table(X)
     return columns.read(X).inputs, columns, costs
 
 
-def log_loss(scores: np.ndarray, costs: Costs) -> float:
-    p = np.take_along_axis(to_proba(scores), costs.codes[:, None], axis=1)
+def log_loss(scores: np.ndarray, costs: RealizedCosts) -> float:
+    p = np.take_along_axis(to_proba(scores), costs.y_index[:, None], axis=1)
     return float(-np.log(np.maximum(p, 1e-15)).mean())
 
 
-def cost(scores: np.ndarray, costs: Costs) -> float:
-    return float(costs.paid(costs.unknown.decide(to_proba(scores))).mean())
+def cost(scores: np.ndarray, costs: RealizedCosts) -> float:
+    return float(costs.cost_of(costs.unrealized.decide(to_proba(scores))).mean())
 
 
-def soft_cost(scores: np.ndarray, costs: Costs) -> float:
+def soft_cost(scores: np.ndarray, costs: RealizedCosts) -> float:
     """Decisions drawn with odds 1 / expected cost."""
-    reduced = Costs(costs.classes, costs.matrix - costs.matrix.min(axis=-1, keepdims=True))
+    reduced = Costs(costs.matrix - costs.matrix.min(axis=-1, keepdims=True), costs.classes)
     expected = np.log(np.maximum(reduced.expected(to_proba(scores)), 1e-300))
     return float((softmax(-expected, axis=1) * costs.prices).sum(axis=1).mean())
 
 
-def jittered_cost(spread: float) -> Callable[[np.ndarray, Costs], float]:
+def jittered_cost(spread: float) -> Callable[[np.ndarray, RealizedCosts], float]:
     """The cost, averaged over costs whose rows are multiplied by exp(spread * normal)."""
 
-    def loss(scores: np.ndarray, costs: Costs) -> float:
+    def loss(scores: np.ndarray, costs: RealizedCosts) -> float:
         total, k = 0.0, len(costs.classes)
         for node in NODES:
             # Truth j is made costlier by its own node, so that every ratio moves.
             factor = np.exp(spread * node * (np.arange(k) - (k - 1) / 2) / max(k - 1, 1) * 2)
-            moved = Costs(costs.classes, costs.matrix * factor[:, None]).known(costs.codes)
-            total += cost(scores, moved) / factor[costs.codes].mean()
+            moved = Costs(costs.matrix * factor[:, None], costs.classes).realized(costs.y_index)
+            total += cost(scores, moved) / factor[costs.y_index].mean()
         return total / len(NODES)
 
     return loss
 
 
-CRITERIA: dict[str, Callable[[np.ndarray, Costs], float]] = {
+CRITERIA: dict[str, Callable[[np.ndarray, RealizedCosts], float]] = {
     "log loss": log_loss,
     "cost": cost,
     "cost, jittered by 0.5": jittered_cost(0.5),
@@ -110,11 +110,11 @@ CRITERIA: dict[str, Callable[[np.ndarray, Costs], float]] = {
 
 def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
     X, columns, costs = problem(name, seed)
-    counts = np.bincount(costs.codes)
+    counts = np.bincount(costs.y_index)
     train, test = train_test_split(
         np.arange(len(X)),
         test_size=0.3,
-        stratify=costs.codes if counts.min() > 1 else None,
+        stratify=costs.y_index if counts.min() > 1 else None,
         random_state=seed,
     )
     known, asked = costs.take(train), costs.take(test)
@@ -137,7 +137,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
 
     def saved(proba: np.ndarray) -> float:
         priced = {"costs": asked.prices, "labels": np.arange(len(costs.classes))}
-        return avoidable_cost_score(asked.codes, asked.unknown.decide(proba), **priced)
+        return avoidable_cost_score(asked.y_index, asked.unrealized.decide(proba), **priced)
 
     for criterion, loss in CRITERIA.items():
         rounds = [

@@ -96,7 +96,7 @@ def efforts() -> None:
     """The recipe: five LightGBM boosters of 150 rounds, isotonic, and the cheapest decision."""
     bench = Bench("processor time of a fit")
     test = make_fraud(TEST_ROWS, random_state=SEED + 1)
-    known = Costs([0, 1], test.costs, codes=test.y)
+    known = Costs(test.costs, [0, 1]).realized(test.y)
     CostBoostClassifier(effort="fast", n_jobs=1).fit(test.X[:500], test.y[:500])  # imports
     for n in (20_000, 80_000, 320_000):
         data = make_fraud(n, random_state=SEED)

@@ -103,7 +103,7 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
     """Savings on the test rows of every way to decide."""
     model = cb.CostBoostClassifier(effort=effort, random_state=seed, n_jobs=1)
     model.fit(case.X[0], case.y[0], costs=case.costs[0])
-    asked = Costs([0, 1], case.costs[1], codes=case.y[1])
+    asked = Costs(case.costs[1], [0, 1]).realized(case.y[1])
     ways = {"mean costs": model.cost_matrix_, "learned costs": None, "(costs told)": case.costs[1]}
     return {
         name: asked.avoidable_share(model.predict(case.X[1], costs=costs))
@@ -113,7 +113,7 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
 
 def others(case: Case) -> dict[str, float]:
     """Savings of boosting methods with the costs inside."""
-    asked = Costs([0, 1], case.costs[1], codes=case.y[1])
+    asked = Costs(case.costs[1], [0, 1]).realized(case.y[1])
     methods = {
         "AdaC2": cb.AdaC2Classifier(random_state=0, n_jobs=1),
         "AsyBL": cb.AsyBLClassifier(random_state=0, n_jobs=1),

@@ -27,7 +27,7 @@ from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.costs.table import to_proba
+from costboost.costs.costs import to_proba
 from costboost.gbm.calibration import best_factor, blend, mixed
 from costboost.gbm.members import members_to_try
 from costboost.gbm.objectives import LogLoss
@@ -106,7 +106,7 @@ def judged(data: str, seed: int) -> list[dict]:
                 continue
             prices = problems.price(problem, split)
             known = prices.matrix if prices.told is None else prices.told
-            decisions = Costs(np.arange(split.k), known).decide(to_proba(scores))
+            decisions = Costs(known, np.arange(split.k)).decide(to_proba(scores))
             priced = {"cost_matrix": prices.matrix} if prices.rows is None else {
                 "costs": prices.test.matrix}  # fmt: skip
             rows.append({

@@ -248,7 +248,7 @@ def _cost(model: Any, table: Table, pairs: list[Any], seed: int, trial: Any) -> 
         with warnings.catch_warnings(action="ignore"):
             codes, _ = decide(model, table, train, test, seed)
         weights = np.ones(len(test)) if table.weights is None else table.weights[test]
-        total += float((table.known.take(test).paid(codes) * weights).sum())
+        total += float((table.known.take(test).cost_of(codes) * weights).sum())
         weight += float(weights.sum())
         trial.report(total / weight, step)
         if trial.should_prune():

@@ -22,7 +22,7 @@ from benchmarks.harness import RESULTS, append_rows, source_number
 from benchmarks.held_out_cost import problems
 
 from costboost import CostBoostClassifier
-from costboost.costs import Costs
+from costboost.costs import RealizedCosts
 
 MOST_ROWS = 2_000  # of a half
 FIRST_SEED = 3000  # of splits that chose nothing
@@ -74,9 +74,9 @@ def measure(effort, data, problem_name, seed):
     }
 
 
-def score_and_error(costs: Costs, decided):
+def score_and_error(costs: RealizedCosts, decided):
     """Return the share of the avoidable cost, and its standard error."""
-    reduced = costs.reduced
+    reduced = costs.regret
     paid = reduced[np.arange(len(decided)), decided]
     best = reduced[:, reduced.sum(axis=0).argmin()]
     share = 1.0 - paid.sum() / best.sum()

@@ -86,14 +86,14 @@ def test_intervals_are_paired_and_widened():
     prices = np.zeros((2000, 2, 2))
     prices[:, 0, 1] = amount
     prices[:, 1, 0] = amount
-    costs = Costs([0, 1], prices, codes=y)
+    costs = Costs(prices, [0, 1]).realized(y)
     wrong = rng.uniform(size=2000)
     decided = {name: np.where(wrong < share, 1 - y, y)
                for name, share in {"a": 0.3, "b": 0.36, "c": 0.302}.items()}  # fmt: skip
     standings = rank(costs, decided, np.ones(2000))
     found = {line.name: line for line in standings}
     assert [line.name for line in standings] == ["a", "c", "b"]
-    gap = costs.paid(decided["b"]) - costs.paid(decided["a"])
+    gap = costs.cost_of(decided["b"]) - costs.cost_of(decided["a"])
     half = t.ppf(1 - 0.05 / 2 / 2, 1999) * np.sqrt(2000) * gap.std(ddof=1)
     assert found["b"].more == pytest.approx(gap.sum())
     # Pseudo-events widen it by a little, what all ways pay alike would by a lot.
@@ -149,9 +149,9 @@ def test_costs_of_rows_are_told_unless_they_are_hidden(known):
     found = compare(methods, (X, y, costs), splits=[(train, test)], costs_known=known)
     model = methods["ours"].set_params(random_state=0).fit(X[:200], y[:200], costs=costs[:200])
     decided = model.predict(X[200:], costs=costs[200:] if known else None)
-    told = Costs([0, 1], costs[:200], codes=y[:200]).average()
+    told = Costs(costs[:200], [0, 1]).realized(y[:200]).mean_matrix()
     proba = GaussianNB().fit(X[:200], y[:200]).predict_proba(X[200:])
-    blind = Costs([0, 1], costs[200:] if known else told).decide(proba)
+    blind = Costs(costs[200:] if known else told, [0, 1]).decide(proba)
     by_name = {row["method"]: row["mean_cost"] for row in found.rows}
     assert by_name["ours"] == pytest.approx(metrics.mean_cost(y[200:], decided, costs=costs[200:]))
     assert by_name["nb"] == pytest.approx(metrics.mean_cost(y[200:], blind, costs=costs[200:]))

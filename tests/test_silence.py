@@ -132,25 +132,21 @@ OTHER_INDEX = {
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("what", OTHER_INDEX)
-@fails_today("costs are aligned with the rows, labels and weights are not")
 def test_other_indexes_of_one_fit_are_refused(what, name):
     with pytest.raises(ValueError, match="index"):
         OTHER_INDEX[what](MODELS[name])
 
 
-@fails_today("labels and predictions are paired by position, whatever their indexes say")
 def test_other_indexes_of_a_metric_are_refused():
     with pytest.raises(ValueError, match="index"):
         total_cost(y, shuffled(y), cost_matrix=ALL)
 
 
-@fails_today("weights are paired by position, whatever their index says")
 def test_other_indexes_of_weights_in_a_metric_are_refused():
     with pytest.raises(ValueError, match="index"):
         total_cost(y, y, cost_matrix=ALL, sample_weight=shuffled(WEIGHTS))
 
 
-@fails_today("costs are aligned with the labels")
 def test_other_indexes_of_costs_in_a_metric_are_refused():
     with pytest.raises(ValueError, match="index"):
         total_cost(y, y, costs=shuffled(BY_COLUMN))
@@ -160,7 +156,6 @@ def test_other_indexes_of_costs_in_a_metric_are_refused():
 
 
 @pytest.mark.parametrize("name", MODELS)
-@fails_today("the score reads the caller's mapping again", AssertionError)
 def test_a_mapping_that_changes_after_the_fit_changes_nothing(name):
     costs = {"fn": 50, "fp": 5}
     model = MODELS[name](costs).fit(X, y)
@@ -170,7 +165,6 @@ def test_a_mapping_that_changes_after_the_fit_changes_nothing(name):
     assert model.score(X, y) == score
 
 
-@fails_today("a file holds the costs of the fit and the changed mapping", AssertionError)
 def test_a_file_holds_the_costs_of_the_fit(tmp_path):
     costs = {"fn": 50, "fp": 5}
     model = quick(costs).fit(X, y)
@@ -276,16 +270,7 @@ def test_a_weight_of_two_is_two_rows(name):
     check_sample_weight_equivalence_on_dense_data(name, model)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "CostBoost",
-        *(
-            pytest.param(name, marks=fails_today("the weights are left out", AssertionError))
-            for name in ("MinCost", "AdaC2", "LpCSB")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", MODELS)
 def test_mean_costs_are_weighted(name):
     weights = np.where(amount > amount.median(), 5.0, 1.0)
     model = MODELS[name]().fit(X, y, sample_weight=weights, costs=per_row(fn=amount, fp=5))
@@ -419,7 +404,6 @@ def test_costs_by_label_keep_their_class(form, name):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("form", LOST)
-@fails_today("an array of costs by label is read in the order of the classes", AssertionError)
 def test_costs_by_label_reach_their_class_or_are_an_error(form, name):
     try:
         model = MODELS[name]().fit(X, CHURN, costs=LOST[form]())
@@ -434,7 +418,6 @@ MATRICES = {"of a row": lambda: BY_ROW[0], "of the mean": lambda: BY_ROW.mean(ax
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("argument", ["cost_matrix", "costs"])
 @pytest.mark.parametrize("form", MATRICES)
-@fails_today("one matrix of costs by label is read in the order of the classes", AssertionError)
 def test_a_matrix_of_costs_by_label_reaches_its_class_or_is_an_error(form, argument, name):
     matrix = MATRICES[form]()
     try:

@@ -160,7 +160,8 @@ def test_other_costs_without_another_fit(name):
     same(other.predict(X), expected)
     same(other.predict_proba(X), proba)
     same(other.cost_matrix_, [[0, 50], [1, 0]])
-    same(model.set_params(cost_matrix=what_if).predict(X), expected)
+    decided = model.predict(X)
+    same(model.set_params(cost_matrix=what_if).predict(X), decided)  # acts at the next fit
     same(model.with_costs(PRICES).predict(X), model.predict(X, costs=PRICES))
     acting = model.with_costs(TABLE)
     assert acting.decisions_.tolist() == ACTIONS
@@ -282,48 +283,39 @@ def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
     assert own.score(X, Z, costs=prices[["wait", "call"]]) == own.score(X, Z, costs=prices)
 
 
-def shuffled(values):
+def forms_of(values):
     """The forms that know which row a cost is of."""
-    tens = pd.Series(10.0, values.index)
-    yield from (frame_of(values), {"fn": values, "fp": 10}, per_row(fn=values, fp=10))
-    yield per_row(fn=values, fp=tens.sort_index())
-
-
-def test_costs_in_another_order_than_the_rows_are_aligned():
-    X, _, value = churners()
-    X.index = [f"c{i}" for i in range(len(X))]
-    wanted, truth = per_row(fn=value, fp=10), pd.Series(Z, X.index)
-    model = quick().fit(X, Z, costs=wanted)
-    mixed, decided = pd.Series(value, X.index).sample(frac=1, random_state=0), model.predict(X)
-    for costs in (*shuffled(mixed), {"fn": mixed, "fp": "0 * value + 10"}):
-        same(model.predict(X, costs=costs), model.predict(X, costs=wanted))
-        assert model.score(X, Z, costs=costs) == model.score(X, Z, costs=wanted)
-        again = quick().fit(X, Z, costs=costs)
-        same(again.cost_matrix_, model.cost_matrix_)
-        assert again.estimated_score_ == model.estimated_score_
-    for costs, plain in ((mixed, value), *((costs, wanted) for costs in shuffled(mixed))):
-        cost = total_cost(truth, decided, costs=plain)
-        assert total_cost(truth, decided, costs=costs) == pytest.approx(cost)
-    cost = total_cost(Z, decided, costs=per_row(fn=mixed, fp=10), positive=1, X=X)
-    assert cost == pytest.approx(total_cost(Z, decided, costs=wanted))  # by the index of X
-    error = quick().fit(X, Z, costs=mixed)
-    same(error.cost_matrix_, quick().fit(X, Z, costs=value).cost_matrix_)
+    yield from (frame_of(values), {"fn": values, "fp": 10}, per_row(fn=values, fp=10), values)
 
 
 def test_costs_of_other_rows_are_refused():
+    """Costs with a pandas index have that of the rows, in the same order; others are positional."""
+    X, _, value = churners()
+    X.index = [f"c{i}" for i in range(len(X))]
     model = quick().fit(X, Z, costs=per_row(fn=value, fp=10))
+    right = pd.Series(value, X.index)
+    mixed = right.sample(frac=1, random_state=0)
     later = pd.Series(value, np.arange(len(X)) + 1000)
     doubled = pd.Series(value, np.zeros(len(X), dtype=int))
-    for costs in (later, doubled, *shuffled(later)):
-        for call in (
-            lambda costs: model.score(X, Z, costs=costs),
-            lambda costs: quick().fit(X, Z, costs=costs),
-            lambda costs: total_cost(pd.Series(Z), Z, costs=costs),
-        ):
-            with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
-                call(costs)
-    with pytest.raises(ValueError, match="other or repeated"):
+    truth = pd.Series(Z, X.index)
+    calls = (
+        lambda costs: model.score(X, Z, costs=costs),
+        lambda costs: quick().fit(X, Z, costs=costs),
+        lambda costs: total_cost(truth, Z, costs=costs),
+    )
+    for values in (mixed, later, doubled):
+        for costs in forms_of(values):
+            for call in calls:
+                with pytest.raises(ValueError, match=r"must have the index of .*\.to_numpy\(\)"):
+                    call(costs)
+    mixed_frame = {"fn": mixed, "fp": "0 * value + 10"}
+    with pytest.raises(ValueError, match="must have the index of"):
+        model.predict(X, costs=mixed_frame)
+    with pytest.raises(ValueError, match="must have the index of"):
         per_row(fn=later, fp=X["value"])
+    for costs in forms_of(right):
+        for call in calls:
+            call(costs)
     model.score(X, Z, costs=later.to_numpy())  # the order is right
     total_cost(Z, Z, costs=later)  # no index to compare
     model.predict(X, costs=per_row(fn=later, fp=10)[:])  # a part of an array has no index
@@ -411,10 +403,12 @@ MISMATCHED = {
     "'groups' .* must have the index": lambda: metrics.verdict(
         pd.Series(Y), Y, groups=OTHER["amount"]
     ),
-    r"\(2, 3\).*got \(3, 2\)": lambda: Costs([0, 1], C.T, list("abc")),
-    r"as codes; got \(5, 2, 2\)": lambda: Costs([0, 1], np.ones((5, 2, 2))).known(Y),
-    r"'decisions' .*\(9,\)": lambda: Costs([0, 1], np.eye(2), codes=Y).paid([1]),
-    "not labels": lambda: Costs(["a", "b"], np.eye(2), codes=Y).paid(["a"] * 9),
+    r"\(2, 3\).*got \(3, 2\)": lambda: Costs(C.T, [0, 1], list("abc")),
+    r"as rows have classes, 9; got \(5, 2, 2\)": lambda: Costs(np.ones((5, 2, 2)), [0, 1]).realized(
+        Y
+    ),
+    r"'decisions' .*\(9,\)": lambda: Costs(np.eye(2), [0, 1]).realized(Y).cost_of([1]),
+    "not labels": lambda: Costs(np.eye(2), ["a", "b"]).realized(Y).cost_of(["a"] * 9),
 }
 
 

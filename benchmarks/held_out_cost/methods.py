@@ -133,9 +133,9 @@ def weighted(engine: str) -> Callable[[Fold], np.ndarray]:
     """The cheapest decision as label, the mean price of a mistake as weight."""
 
     def decide(fold: Fold) -> np.ndarray:
-        weights = fold.costs.reduced.sum(axis=1) / (len(fold.costs.classes) - 1)
+        weights = fold.costs.regret.sum(axis=1) / (len(fold.costs.classes) - 1)
         model = EarlyStopped(engine, fold.seed)
-        model.fit(fold.X, fold.costs.labels, weights / weights.mean())
+        model.fit(fold.X, fold.costs.best_decision, weights / weights.mean())
         return model.predict(fold.X_test)
 
     return decide

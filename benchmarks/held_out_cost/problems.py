@@ -17,7 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder
 
-from costboost.costs import Costs
+from costboost.costs import Costs, RealizedCosts
 from costboost_papers.costs import class_frequency, random_symmetric
 from costboost_papers.datasets import load
 
@@ -158,15 +158,15 @@ class Prices:
     ----------
     matrix : array of shape (k, k)
         Truth by decision; the mean over the training rows if they differ.
-    train, test : Costs
+    train, test : RealizedCosts
         With the truth of the rows.
     told : array of shape (n_test, 2, 2) or None
         The test rows' own costs, if they are known when deciding.
     """
 
     matrix: np.ndarray
-    train: Costs
-    test: Costs
+    train: RealizedCosts
+    test: RealizedCosts
     told: np.ndarray | None = None
 
     @property
@@ -264,8 +264,8 @@ def price(problem: Problem, split: Split) -> Prices:
         matrix = train = test = _matrix(problem, split)
     return Prices(
         matrix,
-        Costs(classes, train, codes=split.y_train),
-        Costs(classes, test, codes=split.y_test),
+        Costs(train, classes).realized(split.y_train),
+        Costs(test, classes).realized(split.y_test),
         told,
     )
 

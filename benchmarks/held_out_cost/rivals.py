@@ -229,7 +229,7 @@ class VowpalWabbit:
     def fit(self, X: np.ndarray, fold: Fold) -> Self:
         from vowpalwabbit import Workspace
 
-        costs = fold.costs.reduced
+        costs = fold.costs.regret
         self.scaler_, self.k = StandardScaler().fit(X), costs.shape[1]
         scale = float(costs.max()) or 1.0
         order = np.random.default_rng(fold.seed).permutation(len(costs))

@@ -108,7 +108,7 @@ def test_the_cost_sensitive_machine_is_its_loss():
     costly = np.ones((3, 3)) - np.eye(3)
     costly[0] *= 50.0  # the first class must not be missed
     machine, blind = (
-        CostHingeSVM(Costs(labels, matrix), 1.0).fit(X, y) for matrix in (costly, costly > 0)
+        CostHingeSVM(Costs(matrix, labels), 1.0).fit(X, y) for matrix in (costly, costly > 0)
     )
     assert (machine.predict(X) == labels[0]).sum() > (blind.predict(X) == labels[0]).sum()
     z, beside = np.searchsorted(labels, y), np.column_stack([X, np.ones(len(X))])

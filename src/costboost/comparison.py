@@ -41,9 +41,9 @@ from costboost._utils import (
 )
 from costboost.columns import Columns
 from costboost.columns.table import has_columns, is_sparse
-from costboost.costs import Costs
-from costboost.costs.forms import expressions_in, is_frame
+from costboost.costs import Costs, RealizedCosts, read_realized_costs
 from costboost.costs.labels import grouped, positions
+from costboost.costs.spec import expressions_in, is_frame
 from costboost.gbm.leakage import find_leaks
 from costboost.metrics import Verdict
 from costboost.metrics.intervals import decision_gains
@@ -71,7 +71,7 @@ class Fold(NamedTuple):
         values as NaN.
     y : array of shape (n,)
         Classes of the training rows.
-    costs, costs_test : Costs
+    costs, costs_test : RealizedCosts, Costs
         What decisions cost on the rows. The truth of the test rows is not in it; if their costs are
         not known when deciding, it is the mean costs of the training rows.
     sample_weight : array of shape (n,) or None
@@ -87,7 +87,7 @@ class Fold(NamedTuple):
     numbers: Any
     numbers_test: Any
     y: AnyArray
-    costs: Costs
+    costs: RealizedCosts
     costs_test: Costs
     sample_weight: Floats | None
     categorical: list[int]
@@ -127,7 +127,7 @@ class Fold(NamedTuple):
         array of shape (n,)
             Labels of decisions.
         """
-        best = self.costs.average(self.sample_weight).argmin(axis=1)
+        best = self.costs.mean_matrix(self.sample_weight).argmin(axis=1)
         return np.asarray(self.costs.decisions[best[np.searchsorted(self.costs.classes, labels)]])
 
 
@@ -168,7 +168,7 @@ def compare(
         scikit-learn (``data``, ``target``) will do.
     target : str, optional
         Column of the truth, if the data are frames.
-    costs : array, frame, mapping, callable or None
+    costs : array, frame, mapping or None
         What decisions cost, in any form that ``cost_matrix`` or ``costs`` of a classifier take.
     costs_known : bool, default=True
         Whether the costs of a single row are known when it is decided. If not, methods that decide
@@ -271,12 +271,12 @@ class Table:
         self.doubts: list[str] = []
         X = columns.read(X, name) if columns is not None and expressions_in(costs) else X
         as_rows = (is_frame(costs) and len(costs) == len(y)) or isinstance(costs, np.ndarray | list)
-        self.known = Costs.resolve(
+        self.known = read_realized_costs(
             None if as_rows else costs, costs if as_rows else None, classes=self.classes,
-            n_samples=len(y), X=X, codes=codes, owner=owner,
+            X=X, y_index=codes, owner=owner,
         )  # fmt: skip
         # Costs of single rows that no column tells are handed to `fit` and `predict`.
-        by_columns = callable(costs) or bool(expressions_in(costs))
+        by_columns = bool(expressions_in(costs))
         self.row_costs: Floats | None = None
         if self.known.is_per_row and not by_columns:
             self.row_costs = self.known.prices if self.known.matrix is None else self.known.matrix
@@ -296,11 +296,11 @@ class Table:
     def fold(self, train: Ints, test: Ints, seed: int) -> Fold:
         known, weights = self.known.take(train), self.weights
         weights = None if weights is None else weights[train]
-        told = Costs(known.classes, known.average(weights), known.decisions)
+        told = Costs(known.mean_matrix(weights), known.classes, known.decisions)
         return Fold(
             taken(self.X, train), taken(self.X, test), taken(self.numbers, train),
             taken(self.numbers, test), self.y[train], known,
-            self.known.take(test).unknown if self.tells else told, weights,
+            self.known.take(test).unrealized if self.tells else told, weights,
             [] if self.columns is None else self.columns.categorical, seed,
         )  # fmt: skip
 
@@ -365,7 +365,7 @@ def _doubts(table: Table) -> list[str]:
         names = table.columns.inputs
     findings = find_leaks(
         csr_matrix(numbers) if is_sparse(numbers) else np.asarray(numbers, dtype=np.float64),
-        table.known.codes,
+        table.known.y_index,
         list(table.pairs.values()),
         categorical=categorical,
         names=names,
@@ -441,7 +441,7 @@ def decide(
             model.set_params(columns=table.kinds)
     else:
         model, rows, tested = _prepared(model, fold)
-        y, prefix = fold.costs.codes, _last_step(model)  # XGBoost takes no other labels
+        y, prefix = fold.costs.y_index, _last_step(model)  # XGBoost takes no other labels
     model.fit(rows, y, **{f"{prefix}{name}": one for name, one in given.items()})
     facts = {"fit_seconds": processor_seconds() - start}
     start = processor_seconds()
@@ -541,7 +541,7 @@ class Comparison:
         truth, decided = table.y[rows], known.decisions[codes]
         return {
             **dict(zip(("data", "split", "method"), key, strict=True)),
-            "mean_cost": float(np.average(known.paid(codes), weights=weights)),
+            "mean_cost": float(np.average(known.cost_of(codes), weights=weights)),
             "savings": _savings(known, codes, weights),
             "score": known.avoidable_share(codes, weights),
             **{name: float(metric(truth, decided)) for name, metric in metrics.items()}, **facts,
@@ -631,7 +631,7 @@ class Comparison:
     def paid(self) -> dict[str, Floats]:
         """What each method paid on each held-out row of a single data set, times its weight."""
         costs, weights, _ = self._tested()
-        return {name: costs.paid(codes) * weights for name, codes in self._decided().items()}
+        return {name: costs.cost_of(codes) * weights for name, codes in self._decided().items()}
 
     def verdicts(self) -> dict[str, Verdict]:
         """Whether the decisions of each method pay, on a single data set."""
@@ -642,7 +642,7 @@ class Comparison:
             for name, codes in self._decided().items()
         }
 
-    def _tested(self) -> tuple[Costs, Floats, AnyArray | None]:
+    def _tested(self) -> tuple[RealizedCosts, Floats, AnyArray | None]:
         """Return costs, weights and groups of the held-out rows of the only data set."""
         if len(self._tables) > 1:
             raise ValueError("Rows are compared one by one on a single data set. Use scores().")
@@ -709,7 +709,7 @@ class Standing(NamedTuple):
     savings: float
 
 
-def _savings(costs: Costs, codes: Ints, weights: Floats | None) -> float:
+def _savings(costs: RealizedCosts, codes: Ints, weights: Floats | None) -> float:
     """Savings; NaN where they are not defined."""
     try:
         return costs.savings(codes, weights)
@@ -718,14 +718,14 @@ def _savings(costs: Costs, codes: Ints, weights: Floats | None) -> float:
 
 
 def rank(
-    costs: Costs,
+    costs: RealizedCosts,
     decided: Mapping[str, Ints],
     weights: Floats,
     *,
     groups: AnyArray | None = None,
 ) -> list[Standing]:
     """Sort methods by cost, with paired intervals and groups that are not distinguishable."""
-    total = {name: float((costs.paid(codes) * weights).sum()) for name, codes in decided.items()}
+    total = {name: float((costs.cost_of(codes) * weights).sum()) for name, codes in decided.items()}
     order = sorted(total, key=lambda name: total[name])
     rows = float(weights.sum())
     # As many comparisons as there are other methods are to hold at once.

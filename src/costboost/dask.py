@@ -12,6 +12,7 @@ import asyncio
 import copy
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any, ClassVar, Literal, Self
@@ -43,7 +44,6 @@ from costboost._utils import Constraint, check_classes, check_parameters, check_
 from costboost.columns import Columns
 from costboost.columns.inference import ColumnStatistics, column_statistics
 from costboost.costs import avoidable_share
-from costboost.costs.forms import varies
 from costboost.costs.labels import codes_of
 from costboost.decisions import Decisions, Explanation, read_limits
 from costboost.gbm.classifier import CostBoostClassifier
@@ -464,7 +464,7 @@ def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights:
         return np.zeros(1 + len(model.decisions_))
     codes = codes_of(np.asarray(y).tolist(), model.classes_, "y", "Drop these rows.")
     answer = model._answer(X, model._known_when_deciding(costs, len(X)), proba=False)
-    known = model._resolved(model.cost_matrix, costs, X, codes=codes)
+    known = model._realized(model.cost_spec_, costs, X, codes)
     w = None if weights is None else np.asarray(weights, dtype=np.float64)
     total, constants = known.totals(answer.codes, w, reduced=True)
     return np.array([total, *constants])
@@ -661,7 +661,8 @@ def read_dask_table(
         columns = model._learn_columns(merged, str(getattr(y, "name", None) or ""))
     model.classes_ = classes
     model.columns_ = columns
-    needs_columns = varies(model.cost_matrix) or isinstance(costs, Mapping)
+    model.cost_spec_ = model._parse_costs(deepcopy(model.cost_matrix))
+    needs_columns = model.cost_spec_.is_per_row or isinstance(costs, Mapping)
     if costs is None and not needs_columns:
         # A mistake in the matrix is found here, not by the workers.
         model._price(None, None, np.empty(0, dtype=np.intp), owner)

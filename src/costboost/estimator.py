@@ -11,6 +11,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import cache, partial
 from html import escape
 from pathlib import Path
@@ -31,19 +32,25 @@ from costboost.columns import Columns, Exclusion, Rows
 from costboost.columns.columns import dense_or_csr
 from costboost.columns.inference import ColumnStatistics, column_statistics
 from costboost.columns.table import Table, check_table, checked_numbers, has_columns
-from costboost.costs import Costs, CostSummary
-from costboost.costs.forms import (
-    Reader,
+from costboost.costs import (
+    Costs,
+    CostSpec,
+    CostSummary,
+    RealizedCosts,
+    read_costs,
+    read_realized_costs,
+    summarize,
+)
+from costboost.costs.costs import expected_costs, same_labels
+from costboost.costs.given import is_prices, row_costs
+from costboost.costs.labels import check_same_index, codes_of
+from costboost.costs.spec import (
+    Context,
     columns_of,
-    decisions_of,
     named_labels,
     positive_code,
     positive_of,
-    row_costs,
-    varies,
 )
-from costboost.costs.labels import codes_of
-from costboost.costs.table import expected_costs, same_labels
 from costboost.decisions import (
     Budget,
     Decisions,
@@ -99,40 +106,43 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle and skops, without keys that are pairs and without frames."""
         state = dict(super().__getstate__())
+        if "cost_spec_" in state:
+            state["_fitted_costs"] = state.pop("cost_spec_").form
         forms = []
         for name in ("cost_matrix", "_fitted_costs"):
-            form = state.get(name)
-            plain = _without_pairs_and_frames(form)
+            plain = _without_pairs_and_frames(state.get(name))
             if plain is not None:
-                # One form stays one: `cost_matrix is _fitted_costs` says it is that of fit.
-                names = [other for other, value in state.items() if value is form]
-                forms.append([names, *plain])
-                state |= dict.fromkeys(names)
+                forms.append([name, *plain])
+                state[name] = None
         if forms:
             state["_forms"] = forms
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        for names, kind, *content in state.pop("_forms", ()):
+        for name, kind, *content in state.pop("_forms", ()):
             if kind == "pairs":
                 form: Any = dict(*content)
             else:
                 import pandas as pd
 
                 form = pd.DataFrame(*content)
-            state |= dict.fromkeys(names, form)
+            state[name] = form
+        is_fitted = "_fitted_costs" in state
+        form = state.pop("_fitted_costs", None)
         super().__setstate__(state)
+        if is_fitted:
+            self.cost_spec_ = self._parse_costs(form)
 
     cost_matrix: Any
     classes_: AnyArray
     decisions_: AnyArray
     costs_: CostSummary
     cost_matrix_: Floats
-    # The ``cost_matrix`` of the fit itself, to notice another one (files keep that it is the same
-    # object), and where the costs came from: "cost_matrix", "matrix" (one for all rows, by
-    # ``costs``) or "rows" (costs of single rows).
-    _fitted_costs: Any
+    # The ``cost_matrix`` of the fit, and where the costs came from: "cost_matrix", "matrix" (one
+    # for all rows, by ``costs``) or "rows" (costs of single rows).
+    cost_spec_: CostSpec
+    _decides_by_other_costs: bool = False  # those of `with_costs`
     _costs_source: str
     columns: Any = None
     columns_: Columns
@@ -221,36 +231,52 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             return X
         return Rows(columns, Table(X), f"X of {type(self).__name__}", 0)
 
-    def _learn_costs(self, costs: Any, codes: Ints, X: Any, weights: Floats | None) -> Costs:
+    def _learn_costs(
+        self, costs: Any, codes: Ints, X: Any, weights: Floats | None
+    ) -> RealizedCosts:
         """The costs of the training rows; sets the fitted attributes that describe them."""
+        self.cost_spec_ = self._parse_costs(deepcopy(self.cost_matrix))
         known = self._training_costs(costs, X, codes)
-        self.decisions_, self.costs_ = known.decisions, known.summary
-        self.cost_matrix_, self._fitted_costs = known.average(weights), self.cost_matrix
+        self.decisions_, self.costs_ = known.decisions, summarize(known, weights)
+        self.cost_matrix_ = known.mean_matrix(weights)
         per_row = "rows" if known.is_per_row else "matrix"
         self._costs_source = "cost_matrix" if costs is None else per_row
         return known
 
-    def _training_costs(self, costs: Any, X: Any, codes: Ints) -> Costs:
+    def _training_costs(self, costs: Any, X: Any, codes: Ints) -> RealizedCosts:
         """The costs of rows that a training sees or watches."""
-        return self._costs_of(self.cost_matrix, costs, X, codes=codes)
+        how = self._how_to_read(self.cost_spec_, costs, X)
+        return read_realized_costs(self.cost_spec_, costs, y_index=codes, **how)
 
-    def _costs_of(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
-        """Costs of rows, in whatever form they were given."""
-        return Costs.resolve(
-            cost_matrix,
-            costs,
-            classes=self.classes_,
-            X=self._typed(X, cost_matrix if costs is None else costs),
+    def _parse_costs(self, form: Any) -> CostSpec:
+        """Parse a cost matrix for the classes of the fit."""
+        return CostSpec.parse(
+            form,
+            self.classes_,
             owner=type(self).__name__,
             as_classes=self._needs_classes_as_decisions,
-            **more,
         )
 
+    def _how_to_read(self, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:
+        """What readers of costs must know."""
+        return {
+            "classes": self.classes_,
+            "X": self._typed(X, cost_matrix if costs is None else costs),
+            "index": check_same_index(type(self).__name__, X=X),
+            "owner": type(self).__name__,
+            "as_classes": self._needs_classes_as_decisions,
+        }
+
     def _read_eval_set(
-        self, eval_set: Any, resolve: Callable[..., Costs], training: Costs, *, has_costs: bool
-    ) -> tuple[AnyArray, Costs]:
+        self,
+        eval_set: Any,
+        resolve: Callable[..., RealizedCosts],
+        training: RealizedCosts,
+        *,
+        has_costs: bool,
+    ) -> tuple[AnyArray, RealizedCosts]:
         """The rows of another table that a training watches, and what decisions cost on them."""
-        # ``resolve`` is asked for the costs of its rows: (costs, X, codes) -> Costs.
+        # ``resolve`` is asked for the costs of its rows: (costs, X, codes) -> RealizedCosts.
         owner = type(self).__name__
         what = f"The 'eval_set' argument of {owner}.fit"
         if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
@@ -309,7 +335,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         codes, p = self._scored(X, codes=not by_costs, proba=proba or by_costs)
         if p is None:
             assert codes is not None
-            return Answer(codes, Costs(self.classes_, self.cost_matrix_, self.decisions_))
+            return Answer(codes, Costs(self.cost_matrix_, self.classes_, self.decisions_))
         known = self._decision_costs(costs, len(p), X)
         expected = expected_costs(p, known.matrix)
         return Answer(cheapest(expected) if codes is None else codes, known, p, expected)
@@ -322,26 +348,33 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     def _decides_by_costs(self, costs: Any = None) -> bool:
         """Whether costs decide, by probabilities: given, of the columns, or set after the fit."""
-        if costs is not None or self.cost_matrix is not self._fitted_costs:
+        if costs is not None or self._decides_by_other_costs:
             self._check_probabilities("predict")
             return True
-        return varies(self.cost_matrix) and not self._lack_of_probabilities()
+        return self.cost_spec_.is_per_row and not self._lack_of_probabilities()
 
     def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
         """The rows' costs when the truth is unknown: those given, of the columns, or of the fit."""
-        is_fitted = costs is None and self.cost_matrix is self._fitted_costs
-        if is_fitted and not varies(self.cost_matrix):
+        is_fitted = costs is None and not self._decides_by_other_costs
+        if is_fitted and not self.cost_spec_.is_per_row:
             return self._costs_of_fit(X)
-        return self._resolved(self.cost_matrix, costs, X, n_samples=n_samples)
+        return self._resolved(self.cost_spec_, costs, X, n_samples)
 
     def _costs_of_fit(self, X: Any) -> Costs:
         """The rows' costs, where nothing but the fit tells them: its mean costs."""
-        return Costs(self.classes_, self.cost_matrix_, self.decisions_)
+        return Costs(self.cost_matrix_, self.classes_, self.decisions_)
 
-    def _resolved(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
+    def _resolved(self, cost_matrix: Any, costs: Any, X: Any, n_rows: int | None = None) -> Costs:
         """Costs of rows, in the order of the fit's decisions."""
-        decisions = self.decisions_ if self.cost_matrix is self._fitted_costs else None
-        return self._costs_of(cost_matrix, costs, X, decisions=decisions, **more)
+        how = self._how_to_read(cost_matrix, costs, X)
+        return read_costs(cost_matrix, costs, decisions=self.decisions_, n_rows=n_rows, **how)
+
+    def _realized(self, cost_matrix: Any, costs: Any, X: Any, y_index: Ints) -> RealizedCosts:
+        """Costs of rows whose classes are known, in the order of the fit's decisions."""
+        how = self._how_to_read(cost_matrix, costs, X)
+        return read_realized_costs(
+            cost_matrix, costs, decisions=self.decisions_, y_index=y_index, **how
+        )
 
     def _lack_of_probabilities(self) -> str:
         """Why there are no probabilities of the classes to decide by; empty if there are."""
@@ -572,8 +605,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     def _positive_label(self, entries: Sequence[Any], costs: Any, what: str) -> Any:
         """The positive class of entries that are named fn, fp, tp or tn."""
-        form = self.cost_matrix if costs is None else self._read_row_costs(costs)
-        named = positive_of(form)
+        named = positive_of(self.cost_spec_ if costs is None else self._read_row_costs(costs))
         if len(self.classes_) != 2 or not any(isinstance(entry, str) for entry in entries):
             return named
         owner = f"{type(self).__name__}.{what}"
@@ -587,7 +619,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
         Parameters
         ----------
-        cost_matrix : array, frame, mapping, callable or None
+        cost_matrix : array, frame, mapping or None
             The costs, in any form of the constructor.
 
         Returns
@@ -615,20 +647,16 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         self._check_probabilities("with_costs")
         other = copy.copy(self)
         other.cost_matrix = cost_matrix
-        if varies(cost_matrix):
-            other.decisions_ = decisions_of(
-                cost_matrix,
-                self.classes_,
-                type(self).__name__,
-                as_classes=self._needs_classes_as_decisions,
-            )
+        other.cost_spec_ = self._parse_costs(deepcopy(cost_matrix))
+        other.decisions_ = other.cost_spec_.decisions
+        other._decides_by_other_costs = True
+        if other.cost_spec_.is_per_row:
             # They depend on the rows: no summary of the rows of the fit would be true.
             for name in ("costs_", "cost_matrix_"):
                 other.__dict__.pop(name, None)
             return other
-        costs = other._resolved(cost_matrix, None, None)
-        other.decisions_ = costs.decisions
-        other.costs_, other.cost_matrix_ = costs.summary, costs.average()
+        costs = other.cost_spec_.evaluate()
+        other.costs_, other.cost_matrix_ = summarize(costs), np.array(costs.matrix)
         return other
 
     # -- the score ------------------------------------------------------------------------------
@@ -667,11 +695,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             if it does better.
         """
         check_is_fitted(self)
+        check_same_index(f"{type(self).__name__}.score", X=X, y=y, sample_weight=sample_weight)
         costs = self._read_row_costs(costs)
         form = self._judging_costs(costs)
         decided = self.predict(X, costs=self._known_when_deciding(costs, len(np.asarray(y))))
         # A labelled matrix, or none, also prices truths that the training rows lacked.
-        names_all = costs is None and (form is None or len(named_labels(form)[0]) > 1)
+        is_named = len(named_labels(form)[0]) > 1 or getattr(form, "form", form) is None
+        names_all = costs is None and is_named
         classes = np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_
         is_usual = same_labels(self.decisions_, self.classes_)
         return float(
@@ -699,22 +729,25 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
                 "set_score_request(costs=True), or write the costs as expressions over columns, "
                 'cost_matrix={"fn": "amount", "fp": 5}.'
             )
-        if source == "matrix" and self.cost_matrix is self._fitted_costs:
-            return Costs(self.classes_, self.cost_matrix_, self.decisions_)
-        return self.cost_matrix
+        if source == "matrix" and not self._decides_by_other_costs:
+            return Costs(self.cost_matrix_, self.classes_, self.decisions_)
+        return self.cost_spec_
 
     def _read_row_costs(self, costs: Any) -> Any:
         """Costs whose frame has the columns fn and fp as a mapping, the positive class named."""
         labels = [*self.classes_.tolist(), *self.decisions_.tolist()]
-        return row_costs(costs, labels, positive_of(self.cost_matrix))
+        return row_costs(costs, labels, positive_of(self.cost_spec_))
 
     def _known_when_deciding(self, costs: Any, n: int) -> Any:
         """The costs, if `predict` can use them: a matrix, and not prices under the truth."""
         if costs is None or self._lack_of_probabilities():
             return None
-        reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
-        codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
-        return None if reader.are_prices(given, codes) else costs
+        owner = type(self).__name__
+        context = Context(self.classes_, self.decisions_, "costs", owner)
+        form = self._read_row_costs(costs)
+        if is_prices(form, context, n_rows=n, has_truth=True):
+            return None
+        return costs
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What notebooks show: scikit-learn's diagram, and the costs of a fit in words."""
@@ -727,7 +760,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     def judged(
         self, X: Any, y: ArrayLike, *, costs: Any = None
-    ) -> tuple[Floats, Costs, Costs, AnyArray]:
+    ) -> tuple[Floats, RealizedCosts, Costs, AnyArray]:
         """What a report is about: probabilities, costs of rows whose truth is known, decisions.
 
         Parameters
@@ -739,7 +772,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         -------
         proba : array of shape (n, k)
             Probabilities of the classes.
-        known : Costs
+        known : RealizedCosts
             What each decision costs on each row, given its truth.
         weighed : Costs
             The costs that the decisions go by.
@@ -751,7 +784,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         form = self._judging_costs(costs)
         start, remedy = f"y of {type(self).__name__}", "Drop those rows, or fit on rows of all."
         codes = codes_of(np.asarray(y).tolist(), self.classes_, start, remedy)
-        known = self._resolved(form, costs, X, codes=codes)
+        known = self._realized(form, costs, X, codes)
         usable = costs if known.matrix is not None else None
         answer, proba, _ = self._weighed_answer(X, usable, "report")
         return proba, known, answer.costs, answer.costs.decisions[answer.codes]

@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._typing import AnyArray
 from costboost._utils import versions, write_bytes
 from costboost.boosting.recipes import REGISTERED
-from costboost.costs.forms import columns_of
+from costboost.costs.spec import columns_of
 from costboost.errors import ModelFileError
 from costboost.losses import LOSSES
 from costboost.wrappers.tree_classifier import TreeClassifier, is_boosting_classifier

@@ -27,7 +27,7 @@ from scipy.stats import norm
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import checked_share
-from costboost.costs import Costs
+from costboost.costs import read_costs
 from costboost.costs.labels import checked_codes, positions
 from costboost.decisions import cheapest, expected_cost
 from costboost.decisions.arrays import checked
@@ -148,8 +148,8 @@ def snapshot_of(
         known, codes = answer.costs, answer.codes
     else:
         proba = np.asarray(model.predict_proba(X), dtype=np.float64)
-        known = Costs.resolve(
-            cost_matrix, costs, classes=model.classes_, n_samples=len(proba), X=X,
+        known = read_costs(
+            cost_matrix, costs, classes=model.classes_, n_rows=len(proba), X=X,
             owner="snapshot_of",
         )  # fmt: skip
         codes = known.decide(proba)

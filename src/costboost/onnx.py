@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._utils import write_bytes
 from costboost.columns import Columns, need
-from costboost.costs.forms import varies
 from costboost.gbm.models import ModelEnsemble, ProbabilityModel, TreeModel
 from costboost.gbm.network import MOST, NetworkModel
 from costboost.trees import CATEGORY, MISSING_LEFT, ZERO_MISSING, Trees
@@ -72,7 +71,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     proba = graph.add("Softmax", scores, output="probabilities", axis=1)
     widths = {"probabilities": len(model.classes_)}
     properties = {"classes": labels_as_text(model.classes_)}
-    if model.cost_model_ is None and not varies(model.cost_matrix):
+    if model.cost_model_ is None and not model.cost_spec_.is_per_row:
         matrix = np.asarray(model.cost_matrix_, dtype=np.float64)
         graph.add("MatMul", proba, graph.constant(matrix), output="expected_costs")
         widths["expected_costs"] = matrix.shape[1]

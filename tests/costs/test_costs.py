@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.costs import Costs, per_row
+from costboost.costs import Costs, RealizedCosts, per_row, summarize
 from costboost.errors import CostWarning
 from helpers.costs import costs_of_rows
 
@@ -40,7 +40,7 @@ def labelled(matrix, classes, decisions):
         "polars": polars,
         "polars, other order": polars[::-1],
         "pairs": pairs,
-        "Costs": Costs(classes, matrix, decisions),
+        "Costs": Costs(matrix, classes, decisions),
     }
 
 
@@ -56,7 +56,7 @@ FORMS = {
     "short": {"fn": 5, "fp": 1, "positive": "fraud"},
     "short, other positive": {"fn": 1, "fp": 5, "positive": "ok"},
     "numpy scalars": {"fn": np.float32(5), "fp": np.int64(1), "positive": np.str_("fraud")},
-    "other Costs": Costs(["ok", "fraud"], MATRIX[::-1, ::-1]),
+    "other Costs": Costs(MATRIX[::-1, ::-1], ["ok", "fraud"]),
 }
 
 
@@ -99,9 +99,7 @@ def test_a_class_without_rows_stays_a_decision():
 
 
 def test_rows():
-    X = pd.DataFrame({"amount": [10.0, 20.0]})
-    costs = costs_of_rows(lambda X: per_row(fn=X["amount"], fp=1), classes=[0, 1], X=X)
-    same(costs.matrix, per_row(fn=[10, 20], fp=1))
+    costs = costs_of_rows(costs=per_row(fn=[10, 20], fp=1), classes=[0, 1])
     both = costs_of_rows({"fn": 5, "fp": 1}, costs.matrix, classes=[0, 1], codes=[0, 1])
     same(both.prices, [[0, 1], [20, 0]])  # costs win over the matrix
     prices = costs_of_rows(costs=[2, 30, 4], classes=ABC, codes=[0, 2, 1])
@@ -152,11 +150,7 @@ ERRORS = {
     "unnamed decisions": (TABLE, "need names: pass a labelled frame"),
     "fewer decisions": (dict(cost_matrix=SQUARE, decisions=DECISIONS), "review'.*fitted with"),
     "no classes": (dict(cost_matrix=FRAME, as_classes=True), "decides only for the classes"),
-    "function": (lambda X: X, r"Pass its result, costs="),
-    "function of wrong shape": (
-        dict(cost_matrix=lambda X: np.ones((2, 2)), X=np.ones((4, 1)), n_samples=4),
-        r"must return one matrix per row.*\(4, 2, 2\).*got \(2, 2\)",
-    ),
+    "function": (lambda X: X, r"must not be a function\. Call it, and pass the result as costs="),
     "prices of other rows": (dict(costs=np.ones(5), codes=TRUTH), r"\(3, 2\).*got \(5,\)"),
     "matrices of other rows": (dict(costs=np.ones((5, 2, 2)), codes=TRUTH), r"shape \(3, 2, 2\)"),
     "truth unknown": (dict(costs=np.ones(3)), "because the truth is unknown"),
@@ -168,7 +162,7 @@ ERRORS = {
     "a function as costs": (dict(costs=lambda X: X), "must not be a function"),
     "complex": (dict(costs=np.ones((1, 2, 2), dtype=complex), codes=[0]), "dtype complex128"),
     "short form of three": (dict(cost_matrix=SHORT, classes=ABC), "two classes only.* there are 3"),
-    "Costs of rows": (Costs(CLASSES, per_row(1, 1, n=3)), "one matrix for all rows"),
+    "Costs of rows": (Costs(per_row(1, 1, n=3), CLASSES), "one matrix for all rows"),
     "as many rows as classes": (dict(costs=MATRIX, codes=[1, 1]), "the prices of 2 rows"),
     "the same frame": (dict(costs=pd.DataFrame(MATRIX), codes=[1, 1], classes=[0, 1]), "prices of"),
 }  # fmt: skip
@@ -199,7 +193,7 @@ def test_costs_that_look_swapped_are_told():
         costs_of_rows(fine, classes=CLASSES)  # ties and profits
     with pytest.warns(CostWarning, match="-2 is negative"):
         costs = costs_of_rows(costs=[1, -2], classes=CLASSES, codes=[0, 0])
-    same(costs.labels, [0, 1])
+    same(costs.best_decision, [0, 1])
     same(costs.error_cost, [1, 2])
 
 
@@ -215,22 +209,22 @@ def test_known_costs(k):
     table = rng.normal(size=(k, d)) * 10.0 ** rng.integers(-6, 7, size=(k, d))
     table[range(k), np.arange(k) % d] -= 1e7  # no decision is the best one under every truth
     names, places = [f"decision {j}" for j in range(d)], np.arange(n)
-    known = Costs(np.arange(k), table, names, codes=codes)
-    rows = Costs(np.arange(k), np.repeat(table[None], n, axis=0), names, codes=codes)
-    prices = Costs(np.arange(k), None, names, codes=codes, prices=table[codes])
-    parts = Costs.concat([prices.take(slice(20)), prices.take(places >= 20)])
-    joined = Costs.concat([rows.take(slice(20)), rows.take(slice(20, n))])
+    known = Costs(table, np.arange(k), names).realized(codes)
+    rows = Costs(np.repeat(table[None], n, axis=0), np.arange(k), names).realized(codes)
+    prices = RealizedCosts(table[codes], codes, np.arange(k), names)
+    parts = RealizedCosts.concatenate([prices.take(slice(20)), prices.take(places >= 20)])
+    joined = RealizedCosts.concatenate([rows.take(slice(20)), rows.take(slice(20, n))])
     regrets = table[codes] - table[codes].min(axis=1, keepdims=True)
     for costs in (known, rows, prices, parts, joined):
         same(costs.prices, table[codes])
-        same(costs.reduced, regrets)
-        same(costs.labels, table[codes].argmin(axis=1))
-        same(costs.paid(taken), table[codes, taken])
+        same(costs.regret, regrets)
+        same(costs.best_decision, table[codes].argmin(axis=1))
+        same(costs.cost_of(taken), table[codes, taken])
         if d == 2:
             same(costs.error_cost, regrets.max(axis=1))
         share = 1 - regrets[places, taken] @ weights / min(regrets.T @ weights)
         assert costs.avoidable_share(taken, weights) == pytest.approx(share)
-    np.testing.assert_allclose(rows.average(weights), table)
+    np.testing.assert_allclose(rows.mean_matrix(weights), table)
 
 
 def test_the_decision_is_the_cheapest_by_brute_force():
@@ -239,14 +233,14 @@ def test_the_decision_is_the_cheapest_by_brute_force():
         k, d = rng.integers(2, 6, size=2)
         p = rng.dirichlet(np.ones(k), size=1)
         matrix = rng.normal(size=(k, d)) * 10.0 ** rng.integers(-3, 4)
-        costs = Costs(np.arange(k), matrix[None] if i % 2 else matrix, list(range(d)))
+        costs = Costs(matrix[None] if i % 2 else matrix, np.arange(k), list(range(d)))
         expected = [sum(p[0, j] * matrix[j, c] for j in range(k)) for c in range(d)]
         assert costs.decide(p)[0] == int(np.argmin(expected))
         np.testing.assert_allclose(costs.expected(p)[0], expected, rtol=1e-9, atol=1e-9)
     # Row "a" costs 1e12 whatever is decided: only the differences may count.
     matrix = np.array([[1e12, 1e12, 1e12], [0, 0, 1e-3], [1e-3, 1e-3, 0]])
     for given in (matrix, matrix[None]):
-        assert Costs(ABC, given).decide([[0.5, 0.2, 0.3]]) == [2]
+        assert Costs(given, ABC).decide([[0.5, 0.2, 0.3]]) == [2]
 
 
 def test_ties():
@@ -256,12 +250,12 @@ def test_ties():
         per_row(3, 1, n=1),
     ):
         same(costs_of_rows(costs=form, classes=[0, 1]).decide([[0.75, 0.25]]), [1])
-    same(costs_of_rows(np.zeros((3, 3)), classes=ABC, codes=[2, 0, 1]).labels, [2, 0, 1])
+    same(costs_of_rows(np.zeros((3, 3)), classes=ABC, codes=[2, 0, 1]).best_decision, [2, 0, 1])
     rows = costs_of_rows(costs=[[1, 1, 1], [2, 1, 1]], classes=ABC, codes=[2, 0])
-    same(rows.labels, [2, 1])
+    same(rows.best_decision, [2, 1])
     # A fraud below the price of a call is not worth flagging.
     costs = costs_of_rows(costs=per_row([3, 900], fp=5, tp=5), classes=[0, 1], codes=[1, 1])
-    same(costs.labels, [0, 1])
+    same(costs.best_decision, [0, 1])
     same(costs.error_cost, [2, 895])
 
 
@@ -272,16 +266,21 @@ def test_averages():
         weighted = costs_of_rows(costs=costs, classes=[0, 1], codes=[0, 1, 1, 0])
         twice = np.concatenate([costs, costs[:1]])
         repeated = costs_of_rows(costs=twice, classes=[0, 1], codes=[0, 1, 1, 0, 0])
-        np.testing.assert_allclose(weighted.average(weights), repeated.average())
+        np.testing.assert_allclose(weighted.mean_matrix(weights), repeated.mean_matrix())
+        found = summarize(weighted, weights), summarize(repeated)
+        np.testing.assert_allclose(found[0].mean, found[1].mean)
         if len(shape) == 3:
             unknown = np.average(costs, axis=0, weights=weights)
-            np.testing.assert_allclose(Costs([0, 1], costs).average(weights), unknown)
+            found = summarize(Costs(costs, [0, 1]), weights).mean
+            np.testing.assert_allclose(found, unknown)
     # A class without weight takes the mean price of a mistake; of other decisions, their means.
     rows = costs_of_rows(costs=[4.0, 8.0, 2.0], classes=["a", "b"], codes=[0, 0, 1])
-    np.testing.assert_allclose(rows.average(np.array([1.0, 1.0, 0.0])), [[0.0, 6.0], [6.0, 0.0]])
+    np.testing.assert_allclose(
+        rows.mean_matrix(np.array([1.0, 1.0, 0.0])), [[0.0, 6.0], [6.0, 0.0]]
+    )
     prices = np.array([[0.0, 2.0, 4.0], [0.0, 4.0, 8.0]])
-    known = Costs(CLASSES, None, DECISIONS, codes=[1, 1], prices=prices)
-    same(known.average(), [[0, 3, 6], [0, 3, 6]])
+    known = RealizedCosts(prices, [1, 1], CLASSES, DECISIONS)
+    same(known.mean_matrix(), [[0, 3, 6], [0, 3, 6]])
 
 
 def test_the_callers_arrays_stay_as_they_are():
@@ -289,7 +288,7 @@ def test_the_callers_arrays_stay_as_they_are():
         given = np.random.default_rng(0).uniform(size=shape)
         before = given.copy()
         costs = costs_of_rows(costs=given, classes=[0, 1], codes=[0, 1, 1])
-        for name in ("prices", "reduced", "labels", "error_cost"):
+        for name in ("prices", "regret", "best_decision", "error_cost"):
             with pytest.raises(ValueError, match="read-only"):
                 getattr(costs, name)[0] = 7
         same(given, before)
@@ -297,15 +296,10 @@ def test_the_callers_arrays_stay_as_they_are():
 
 
 def test_what_is_unknown_is_said():
-    costs, prices = Costs(CLASSES, MATRIX), {"prices": MATRIX}
-    for ask in (lambda: costs.prices, lambda: costs.labels, lambda: costs.savings([0, 1])):
-        with pytest.raises(ValueError, match=r"truth of the rows.*known\(codes\)"):
-            ask()
-    for wrong in (prices, {"matrix": MATRIX, "codes": [0, 1], **prices}):
-        with pytest.raises(ValueError, match="needs a matrix, or prices and the truth"):
-            Costs(CLASSES, **wrong)
     with pytest.raises(ValueError, match=r"Pass costs of shape \(n, 2, 2\)"):
-        Costs(CLASSES, codes=[0, 1], **prices).unknown  # noqa: B018
+        RealizedCosts(MATRIX, [0, 1], CLASSES).unrealized  # noqa: B018
+    with pytest.raises(ValueError, match=r"must have shape \(3, 2\); got \(2, 2\)"):
+        RealizedCosts(MATRIX, [0, 1, 1], CLASSES)
     with pytest.raises(ValueError, match="two decisions, and there are 3"):
         costs_of_rows(None, classes=ABC, codes=[0]).error_cost  # noqa: B018
     for shape in [(2,), (2, 3), (5, 2)]:
@@ -314,24 +308,24 @@ def test_what_is_unknown_is_said():
 
 
 def test_words():
-    priced = costs_of_rows({"fn": "amount", "fp": 1}, classes=[0, 1], X=X2).summary
+    priced = summarize(costs_of_rows({"fn": "amount", "fp": 1}, classes=[0, 1], X=X2))
     for summary in (priced, pickle.loads(pickle.dumps(priced))):
         assert "truth is 1 costs 1.00 to 3.00, on average 2.00 (amount)" in str(summary)
-    costs = costs_of_rows(FRAME, classes=CLASSES)
+    costs = summarize(costs_of_rows(FRAME, classes=CLASSES))
     assert "deciding 'review' when the truth is 'ok' costs 4" in str(costs)
     for part in ("<th>decide review</th>", "<td>fraud</td>", "<td>costs 100</td>"):
         assert part in costs._repr_html_()
     # A mean is over the rows of the truth that can pay it.
     rows = per_row([10, 20, 90], [1, 3, 8])
-    costs = costs_of_rows(costs=rows, classes=[0, 1], codes=[1, 1, 0])
+    costs = summarize(costs_of_rows(costs=rows, classes=[0, 1], codes=[1, 1, 0]))
     assert "truth is 1 costs 10.00 to 20.00, on average 15.00" in str(costs)
     assert "truth is 0 costs 8" in str(costs)
-    lacking = costs_of_rows(costs=rows[:2], classes=[0, 1], codes=[1, 1])
-    assert np.isnan(lacking.summary.mean[0]).all()
+    lacking = summarize(costs_of_rows(costs=rows[:2], classes=[0, 1], codes=[1, 1]))
+    assert np.isnan(lacking.mean[0]).all()
     assert "no rows" in lacking._repr_html_()
     matrix = np.random.default_rng(0).uniform(1, 2, (20, 20)) * (1 - np.eye(20))
     matrix[3, 4] = 99
-    lines = str(costs_of_rows(matrix, classes=np.arange(20))).splitlines()
+    lines = str(summarize(costs_of_rows(matrix, classes=np.arange(20)))).splitlines()
     assert lines[1] == "  deciding 4 when the truth is 3 costs 99"
     assert lines[-1] == "  ... and 350 cheaper pairs"
 

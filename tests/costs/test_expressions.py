@@ -16,7 +16,7 @@ import pytest
 from costboost.columns import ColumnError, Columns
 from costboost.costs import Expression
 from costboost.costs.expressions import ExpressionError
-from costboost.costs.forms import columns_of, varies
+from costboost.costs.spec import columns_of, varies
 from helpers.costs import costs_of_rows
 
 ROWS = {"amount": [100.0, 10.0, 2.5], "age": [30, 40, 50], "country": ["CH", "FR", "IT"]}

@@ -26,7 +26,7 @@ def decide(expected=P @ MATRIX, per=None, **limits):
     return allocate(expected, read_limits(**{"decisions": ACTIONS, **limits}), groups=per)
 
 
-ROW = Decisions.from_proba(P[:1], Costs([0, 1], MATRIX, ACTIONS))
+ROW = Decisions.from_proba(P[:1], Costs(MATRIX, [0, 1], ACTIONS))
 # Arguments that are right.
 GIVEN = {
     decide: {},

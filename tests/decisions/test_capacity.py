@@ -167,7 +167,7 @@ def test_a_tie_is_decided_in_one_way(matrix, winner):
     p = np.full((3, k), 1 / k)
     found = [cheapest(expected_cost(p, matrix)), allocate(expected_cost(p, matrix), [])[0]]
     for costs in (matrix, np.broadcast_to(matrix, (3, k, d))):
-        found.append(Costs(np.arange(k), costs, np.arange(d)).decide(p))
+        found.append(Costs(costs, np.arange(k), np.arange(d)).decide(p))
     assert {*np.concatenate(found)} == {winner}
     rows = sensitivity(p, matrix, rivals={"the winner": [winner] * 3}).rows
     assert all(row["cost"] == row["the winner"] for row in rows)
@@ -341,7 +341,7 @@ def test_a_budget_on_the_expected_cost_of_a_decision_and_no_rows():
 
 def test_decisions_say_what_the_limits_met():
     p, _ = payments(400)
-    costs = Costs(["ok", "fraud"], MATRIX, ACTIONS)
+    costs = Costs(MATRIX, ["ok", "fraud"], ACTIONS)
     day = np.repeat(["mon", "tue"], 200)
     limits = read_limits(
         {"review": {"mon": 10, "tue": (2, 20)}},

@@ -27,7 +27,7 @@ def proba_of(scores):
 
 
 def decided(p, matrix, chosen=None):
-    costs = Costs(np.arange(p.shape[1]), matrix, ACTIONS)
+    costs = Costs(matrix, np.arange(p.shape[1]), ACTIONS)
     cheapest = Decisions.from_proba(p, costs)
     return cheapest if chosen is None else replace(cheapest, chosen=chosen)
 

@@ -73,13 +73,9 @@ def test_notes_of_a_file(path):
 
 
 def test_what_is_not_saved_says_why(path):
-    called = make(
-        "CostBoostClassifier", cost_matrix=lambda X: np.tile(1 - np.eye(2), (len(X), 1, 1))
-    )
     bagged = {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}
     forest = LGBMClassifier(n_estimators=5, n_jobs=1, verbosity=-1, **bagged)
     for model, words in (
-        (called, "expression over columns"),
         (SGDClassifier(), "classifier of costboost"),
         (make("MinCostClassifier", estimator=forest), "table of trees"),
     ):

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import CollapseWarning, CostBoostClassifier
 from costboost.costs import per_row
-from costboost.costs.table import to_proba
+from costboost.costs.costs import to_proba
 from costboost.datasets import make_fraud
 from costboost.gbm import LOSSES
 from costboost.gbm.calibration import best_factor, best_round
@@ -132,7 +132,7 @@ def test_decisions_are_those_of_smallest_expected_cost(k):
     np.testing.assert_allclose(other.estimated_score_, model.estimated_score_)
 
 
-def test_prices_of_rows_and_functions_of_them():
+def test_prices_of_rows_and_expressions():
     X, y = rows()
     # Costs that only the truth tells apart: they can be learned, not used to decide.
     prices = row_costs()[np.arange(len(y)), y]
@@ -140,11 +140,11 @@ def test_prices_of_rows_and_functions_of_them():
     np.testing.assert_allclose(one.predict_cost(X), two.predict_cost(X))
     with pytest.raises(ValueError, match=r"costs.*\(n, 2, 2\)"):
         one.predict(X, costs=prices)
-    by_size = lambda X: per_row(fn=1 + 5 * np.abs(X[:, 1]), fp=2.0)  # noqa: E731
-    model = make(by_size).fit(X, y)
-    given = make(costs_known=True).fit(X, y, costs=by_size(X))
-    np.testing.assert_array_equal(model.predict(X), given.predict(X, costs=by_size(X)))
-    assert model.score(X, y) == given.score(X, y, costs=by_size(X))
+    by_size = per_row(fn=1 + 5 * np.abs(X[:, 1]), fp=2.0)
+    model = make({"fn": "1 + 5 * abs(x1)", "fp": 2.0}).fit(X, y)
+    given = make(costs_known=True).fit(X, y, costs=by_size)
+    np.testing.assert_array_equal(model.predict(X), given.predict(X, costs=by_size))
+    assert model.score(X, y) == given.score(X, y, costs=by_size)
     assert model.estimated_score_ == given.estimated_score_
 
 

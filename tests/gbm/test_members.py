@@ -16,7 +16,7 @@ from sklearn import metrics
 
 import costboost
 from costboost import CollapseWarning, CostBoostClassifier, TimeLimitWarning
-from costboost.costs.table import to_proba
+from costboost.costs.costs import to_proba
 from costboost.datasets import make_fraud
 from costboost.gbm.calibration import blend, mixed
 from costboost.gbm.data import Fold

@@ -157,7 +157,7 @@ def test_derivatives_are_those_of_the_loss(name, form, n, order):
     given = forms(n, k, y, rng)[form]
     F = np.asarray(scores_for(name, n, rng), order=order)
     costs = costs_of_rows(**given, classes=np.arange(k), codes=y)
-    truth, C, weights = y, costs.reduced, w[:, None]
+    truth, C, weights = y, costs.regret, w[:, None]
     if name in BINARY:
         truth, C, weights = 2.0 * y - 1.0, costs.error_cost, w
         if costs.matrix is not None:

@@ -87,9 +87,8 @@ PAIRS = {
         (2, None, {"fn": "0.5 * amount", "fp": 5, "tp": 1, "positive": "low"}),
         (3, None, PAIRS),
         (2, {"fn": "amount", "fp": 5, "positive": "low"}, None),
-        (2, lambda rows: per_row(fn=rows["amount"], fp=5, positive="low"), None),
     ],
-    ids=["short form", "pairs", "expressions", "function"],
+    ids=["short form", "pairs", "expressions"],
 )
 def test_a_model_of_files_is_that_of_one_file(tmp_path, k, cost_matrix, costs):
     frame = table(n_classes=k)

@@ -10,8 +10,8 @@ from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
-from costboost.costs import Costs
-from costboost.costs.table import to_proba
+from costboost.costs import Costs, RealizedCosts
+from costboost.costs.costs import to_proba
 from costboost.gbm.calibration import best_factor
 from costboost.gbm.data import HoldOut, Totals, TrainingData, make_folds
 from costboost.gbm.estimates import of_future_rows
@@ -25,7 +25,7 @@ MATRIX = {
 
 
 def costs_of(codes, k):
-    return Costs(np.arange(k), MATRIX[k], codes=codes)
+    return Costs(MATRIX[k], np.arange(k)).realized(codes)
 
 
 def totals_of(costs, weights):
@@ -66,9 +66,9 @@ def test_number_of_folds_and_where_rows_with_a_price_are():
     codes = np.arange(400) % 2
     prices = np.zeros((400, 2))
     prices[::40, 1] = 7.0
-    costs = Costs([0, 1], None, codes=codes, prices=prices)
+    costs = RealizedCosts(prices, codes, [0, 1])
     parts = folds(codes, costs=costs)
-    assert [costs.take(held).reduced.any(axis=1).sum() for _, held in parts] == [2] * 5
+    assert [costs.take(held).regret.any(axis=1).sum() for _, held in parts] == [2] * 5
     assert len(folds(codes[:5])) == 2  # two rows in a fold, at least
     assert len(folds(codes, effort="fast")) == 5
     many = np.arange(2000) % 2
@@ -222,7 +222,7 @@ def test_gradients_of_prices(sign, shift):
     rng = np.random.default_rng(0)
     matrix = np.zeros((20, 2, 2))
     matrix[:, 1, 0] = sign * (rng.exponential(5.0, 20) + shift)
-    costs, weights = Costs([0, 1], matrix, codes=np.arange(20) % 2), rng.uniform(0.5, 2.0, 20)
+    costs, weights = Costs(matrix, [0, 1]).realized(np.arange(20) % 2), rng.uniform(0.5, 2.0, 20)
     objective = ExpectedCost(1, 0, totals_of(costs, weights))
     target, scores = objective.target(costs, weights), rng.normal(size=20)
     assert target.y.min() >= 0

@@ -85,7 +85,7 @@ def test_callbacks_hear_what_is_recorded_of_every_round():
 
 
 def test_of_rounds_of_equal_loss_the_first_is_kept():
-    rows = TrainingData(None, Costs([0, 1], 1 - np.eye(2), codes=[0, 1]), np.ones(2))
+    rows = TrainingData(None, Costs(1 - np.eye(2), [0, 1]).realized([0, 1]), np.ones(2))
     settings = SimpleNamespace(n_iter_no_change=3, verbose=0)
     fold = Fold(0, eval_set=rows)
     training = ModelTraining(MemberSpec(), fold, LogLoss(np.ones(2)), settings)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from costboost.costs import Costs
+from costboost.costs import read_costs, read_realized_costs
 
 
-def costs_of_rows(cost_matrix=None, costs=None, *, classes, **given):
-    """Return the costs of rows with `matrix`, `prices`, `decisions` and the laws of costs.
+def costs_of_rows(cost_matrix=None, costs=None, *, classes, codes=None, n_samples=None, **given):
+    """Return the costs of rows: `Costs`, or `RealizedCosts` if ``codes`` are their classes.
 
-    ``codes`` says the class of each row, if it is known; ``X`` has the columns of expressions.
+    ``X`` has the columns of expressions.
     """
-    return Costs.resolve(cost_matrix, costs, classes=classes, **given)
+    if codes is None:
+        return read_costs(cost_matrix, costs, classes=classes, n_rows=n_samples, **given)
+    return read_realized_costs(cost_matrix, costs, classes=classes, y_index=codes, **given)

@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from costboost import MinCostClassifier
-from costboost.costs.forms import varies
+from costboost.costs.spec import varies
 from costboost.decisions import cheapest
 from helpers.arrays import AnyArray
 from laws.case import Case

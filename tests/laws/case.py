@@ -17,20 +17,6 @@ ACTIONS = ("accept", "review", "block")
 """Decisions that are not classes."""
 
 
-class _CostFunction:
-    """A callable ``cost_matrix``: the same matrix for every row."""
-
-    def __init__(self, values: Floats) -> None:
-        self.values = values
-
-    def __call__(self, X: Any) -> Floats:
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        return np.broadcast_to(self.values, (n, *self.values.shape)).copy()
-
-    def __repr__(self) -> str:
-        return f"a function that returns {self.values.tolist()} for each row"
-
-
 @dataclass(frozen=True)
 class Prices:
     """Costs before they take a form."""
@@ -71,8 +57,6 @@ class Prices:
             return None, None
         if self.form in ("rows", "row prices", "row errors", "given"):
             return None, values
-        if self.form == "function":
-            return _CostFunction(values), None
         if self.form in ("frame", "decisions"):
             import pandas as pd
 

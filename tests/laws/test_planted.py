@@ -11,7 +11,7 @@ import pytest
 
 import costboost
 from costboost.boosting import classifiers
-from costboost.costs.table import Costs
+from costboost.costs import RealizedCosts
 from costboost.gbm import objective
 from costboost.metrics import mean_cost
 from laws import LAWS, LawBrokenError, cases, check_laws, metric_laws, plain_cases
@@ -64,7 +64,7 @@ UNIT_LAWS = ("ignores_unit_of_costs", "ignores_unit_of_weights")
 
 
 def without_unit_of_costs(monkeypatch) -> None:
-    monkeypatch.setattr(Costs, "in_range", lambda self, used: self)
+    monkeypatch.setattr(RealizedCosts, "in_range", lambda self, used: self)
 
 
 def test_costs_without_a_common_unit_are_found(monkeypatch) -> None:

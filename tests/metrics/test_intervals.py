@@ -175,7 +175,7 @@ def test_against_what_is_decided_today():
 def test_doubts_change_a_good_answer_and_no_bad_one():
     truth, decided = decided_with(0.95, 2000)
     matrix = np.array([[0.0, 1.0], [5.0, 0.0]])
-    costs = Costs([0, 1], matrix, codes=truth)
+    costs = Costs(matrix, [0, 1]).realized(truth)
     doubts = ["column Mahnstufe alone tells the class"]
     found = Verdict.of(costs, decided, doubts=doubts)
     assert found.answer == "cannot tell"

@@ -62,7 +62,7 @@ def test_avoidable_cost_of_constants_and_of_the_best():
     costs = np.random.default_rng(0).normal(size=(40, 3, 3))
     for form in ({"costs": costs}, {"cost_matrix": MATRIX}):
         assert max(avoidable_cost_score(y, np.full(40, c), **form) for c in range(3)) == 0
-    best = costs_of_rows(costs=costs, classes=[0, 1, 2], codes=y).labels
+    best = costs_of_rows(costs=costs, classes=[0, 1, 2], codes=y).best_decision
     assert avoidable_cost_score(y, best, costs=costs) == 1
     zeros, late = np.zeros(4, int), [0, 0, 0, 1]  # nothing to save
     assert avoidable_cost_score(zeros, zeros, cost_matrix=SHORT) == 0
@@ -104,7 +104,7 @@ TRUTH, TAKEN = ["ok", "fraud", "fraud", "ok"], ["accept", "review", "accept", "b
 ROWS = {"labels": ["ok", "fraud"], "decisions": DECISIONS}
 FORMS = {
     "frame": {"cost_matrix": PRICES},
-    "Costs": {"cost_matrix": Costs(["fraud", "ok"], PRICES.to_numpy()[::-1], DECISIONS)},
+    "Costs": {"cost_matrix": Costs(PRICES.to_numpy()[::-1], ["fraud", "ok"], DECISIONS)},
     "prices": {"costs": PRICES.loc[TRUTH].reset_index(drop=True)},
     "matrices": {"costs": np.repeat(PRICES.to_numpy()[None], 4, axis=0), **ROWS},
 }
@@ -118,7 +118,7 @@ def test_decisions_need_not_be_classes(form):
 
 MIXED, LETTERS = np.array([0, "a", 1, 0, 1], dtype=object), ["b", "a", "a", "b", "b"]
 ERRORS = {
-    "function": (dict(cost_matrix=lambda X: X), r"costs=cost_matrix\(X\)"),
+    "function": (dict(cost_matrix=lambda X: X), r"must not be a function\. Call it"),
     "length": (dict(y_pred=[0, 1]), "'y_pred'.*one decision per row of y_true, 5, got 2"),
     "empty": (dict(y_true=[], y_pred=[]), "'y_true'.*non-empty"),
     "nan": (dict(y_true=[0, 1, np.nan, 0, 1]), "'y_true'.*got NaN"),
@@ -241,15 +241,14 @@ def test_costs_are_bound_to_the_scorer(form):
         scorer(tree, frame.iloc[:2].set_axis(["a", "b"]), y[:2])
 
 
-def test_functions_and_expressions_see_each_fold():
+def test_expressions_see_each_fold():
     frame = pd.DataFrame(X).assign(amount=amount)
     frame.columns = frame.columns.map(str)
     tree = DecisionTreeClassifier(max_depth=1).fit(frame, y)
     expected = -total_cost(y, tree.predict(frame), costs=per_row(fn=amount, fp=7))
-    for form in ({"fn": "amount", "fp": 7}, lambda X: per_row(fn=X["amount"], fp=7)):
-        scorer = scorer_of("total_cost", cost_matrix=form)
-        assert scorer(tree, frame, y) == pytest.approx(expected)
-        assert np.isfinite(cross_validate(tree, frame, y, scoring=scorer)["test_score"]).all()
+    scorer = scorer_of("total_cost", cost_matrix={"fn": "amount", "fp": 7})
+    assert scorer(tree, frame, y) == pytest.approx(expected)
+    assert np.isfinite(cross_validate(tree, frame, y, scoring=scorer)["test_score"]).all()
 
 
 def test_a_scorer_knows_labels_and_refuses_to_go_without_the_costs_of_the_fit():
@@ -322,7 +321,10 @@ def test_score_is_the_share_of_the_avoidable_cost():
 def test_estimates_have_the_two_names():
     model = CostBoostClassifier(CHECK, **QUICK).fit(tumours, kinds)
     # From the costs of the held-out decisions: their mean, and the constants'.
-    prices, cost = costs_of_rows(CHECK, classes=[0, 1]).known(kinds).prices, model.estimated_cost_
+    prices, cost = (
+        costs_of_rows(CHECK, classes=[0, 1]).realized(kinds).prices,
+        model.estimated_cost_,
+    )
     best, least = prices.mean(axis=0).min(), prices.min(axis=1).mean()
     assert model.estimated_savings_.value == pytest.approx(1 - cost / best)
     assert model.estimated_score_.value == pytest.approx((best - cost) / (best - least))

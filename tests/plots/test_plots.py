@@ -75,7 +75,7 @@ def test_rows_are_priced_as_by_the_classifier_whichever_class_is_the_second():
 
 RNG = np.random.default_rng(0)
 PHI = RNG.normal(size=(40, 7))
-PRICES = Costs([0, 1], [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]], ["accept", "review", "block"])
+PRICES = Costs([[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]], [0, 1], ["accept", "review", "block"])
 RISK = expit(PHI.sum(axis=1))
 FOUND = explain(
     Decisions.from_proba(np.stack([1 - RISK, RISK], axis=1), PRICES),

@@ -65,10 +65,10 @@ def test_predict_is_the_bayes_decision(calibration):
 
 
 def test_costs_of_the_fit(gaussians):
-    """A function is asked again at predict; of costs of rows the mean is kept."""
+    """An expression is worked out again at predict; of costs of rows the mean is kept."""
     X, y = gaussians
-    asked = MinCostClassifier(LogisticRegression(), lambda X: per_row(fn=1 + X[:, 0] ** 2, fp=1))
-    costs = asked.cost_matrix(X)
+    asked = MinCostClassifier(LogisticRegression(), {"fn": "1 + x0 ** 2", "fp": 1})
+    costs = per_row(fn=1 + X[:, 0] ** 2, fp=1)
     mean = [[0, 1], [costs[y > 0, 1, 0].mean(), 0]]  # over the rows that can pay it
     np.testing.assert_allclose(asked.fit(X, y).cost_matrix_, mean)
     p = asked.predict_proba(X)

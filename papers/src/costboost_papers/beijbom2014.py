@@ -341,7 +341,7 @@ class Table2(LossStudy):
 
     def costs(self, data: Dataset, seed: int) -> Costs:
         """A random symmetric matrix."""
-        return Costs(data.classes, random_symmetric(len(data.classes), 1.0, 10.0, seed))
+        return Costs(random_symmetric(len(data.classes), 1.0, 10.0, seed), data.classes)
 
     conclusions = judge_ranks
 

@@ -103,7 +103,7 @@ def measured(task: Task, most_rows: int | None = None, **parameters: Any) -> dic
     if most_rows is not None and len(y) > most_rows:
         _, rows = holdout(y, most_rows / len(y), seed)
     train, test = (rows[part] for part in holdout(y[rows], TEST_SHARE, seed))
-    costs = Costs(np.unique(y), class_frequency(y, seed))
+    costs = Costs(class_frequency(y, seed), np.unique(y))
     if task.algorithm == CONSTANT:
         decided, rounds = cheapest_constant(costs, y[train], len(test)), 0
     else:

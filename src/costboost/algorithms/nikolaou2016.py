@@ -41,10 +41,10 @@ class AdaMECClassifier(MinCostClassifier):
 
     Parameters
     ----------
-    cost_matrix : array, frame, mapping, callable or None, default=None
+    cost_matrix : array, frame, mapping or None, default=None
         What each decision costs: a (2, 2) array, rows = truth, columns = decision, in the order of
         ``classes_``; a labelled frame; ``{(truth, decision): cost}``; ``{"fn": 5, "fp": 1}`` (also
-        ``"tp"``, ``"tn"`` and ``"positive"``, the positive class); a callable ``X -> (n, 2, 2)``;
+        ``"tp"``, ``"tn"`` and ``"positive"``, the positive class);
         None if every mistake costs 1.
     n_estimators : int, default=100
         Number of boosting rounds. Boosting may stop earlier.

@@ -13,7 +13,7 @@ import numpy as np
 from costboost._typing import Floats
 from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, SidedVote, Step
-from costboost.costs import Costs
+from costboost.costs import RealizedCosts
 from costboost.learners.base import Aim, Votes
 from costboost.losses.base import cost_pair
 
@@ -35,9 +35,9 @@ class BinaryProblem:
     both: tuple[Floats, Floats]  # C1 and C2 of every row, scalars (0-d) or (n,), positive
 
     @classmethod
-    def from_costs(cls, costs: Costs, sample_weight: Floats) -> BinaryProblem:
+    def from_costs(cls, costs: RealizedCosts, sample_weight: Floats) -> BinaryProblem:
         """The problem of known costs and truths."""
-        y = np.where(costs.labels == 1, 1.0, -1.0)
+        y = np.where(costs.best_decision == 1, 1.0, -1.0)
         c = costs.error_cost
         if costs.matrix is not None and not costs.is_per_row:
             (keep, alarm), (miss, hit) = costs.matrix

@@ -175,17 +175,17 @@ def constant_decision(fold: Fold) -> AnyArray:
 
 def likeliest_class(fold: Fold, model: Any) -> AnyArray:
     """Take the right decision of the most likely class, by mean costs of the training rows."""
-    model.fit(fold.numbers, fold.costs.codes, sample_weight=fold.sample_weight)
+    model.fit(fold.numbers, fold.costs.y_index, sample_weight=fold.sample_weight)
     return fold.right(fold.costs.classes[model.predict(fold.numbers_test)])
 
 
 def weighted_rows(fold: Fold, model: Any) -> AnyArray:
     """Learn the cheapest decision of each row, weighted by what the others cost beyond it."""
     costs = fold.costs
-    weights = costs.reduced.mean(axis=1)
+    weights = costs.regret.mean(axis=1)
     if fold.sample_weight is not None:
         weights = weights * fold.sample_weight
-    model.fit(fold.numbers, costs.labels, sample_weight=weights / weights.mean())
+    model.fit(fold.numbers, costs.best_decision, sample_weight=weights / weights.mean())
     return np.asarray(costs.decisions[model.predict(fold.numbers_test)])
 
 

@@ -78,8 +78,8 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     import numpy as np
 
     from costboost.cli.problem import read_problem
-    from costboost.costs import Costs
-    from costboost.costs.forms import columns_of
+    from costboost.costs import read_realized_costs, summarize
+    from costboost.costs.spec import columns_of
     from costboost.gbm.leakage import find_target
 
     problem = read_problem(asked)
@@ -88,9 +88,11 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     names = [columns.columns[j].name for j in columns.sources]
     with collected_warnings() as remarks:
         X = columns.read(problem.X)
-        costs = Costs.resolve(
-            form, classes=labels, n_samples=n, X=X, codes=codes, owner="costboost data check"
-        ).summary
+        costs = summarize(
+            read_realized_costs(
+                form, y_index=codes, classes=labels, X=X, owner="costboost data check"
+            )
+        )
     notes = [*problem.notes, *remarks]
     finding = find_target(X.inputs, codes, columns.categorical, names)
     if finding is not None:

@@ -63,7 +63,7 @@ def fit(
     from costboost.cli.models import measure, save_model
     from costboost.cli.problem import read_problem, read_rows, split
     from costboost.columns import writer
-    from costboost.costs.forms import columns_of
+    from costboost.costs.spec import columns_of
 
     out, talk = show.consoles(as_json, quiet)
     problem = read_problem(asked)

@@ -14,7 +14,7 @@ import numpy as np
 from costboost.cli.options import assigned
 from costboost.columns import TableError
 from costboost.columns.table import nearest
-from costboost.costs.forms import columns_of
+from costboost.costs.spec import columns_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ def measure(model: Any, rows: CostProblem, X: Any = None, **more: Any) -> tuple[
     case = make_case(
         rows.y, np.full((len(rows), k), 1.0 / k), classes=model.classes_,
         decisions=model.decisions_,
-        costs=model._resolved(model.cost_matrix, None, X, n_samples=len(rows)).matrix,
+        costs=model._resolved(model.cost_spec_, None, X, len(rows)).matrix,
         decided=model.predict(X), sample_weight=rows.weights, **more,
     )  # fmt: skip
     found = headline(case)

@@ -19,7 +19,7 @@ from costboost.cli.options import ScoringOptions, assigned, check_output, comman
 from costboost.cli.problem import check_names, column_values, texts
 from costboost.columns import Columns, Source, TableError, writer
 from costboost.costs.expressions import ExpressionError
-from costboost.costs.forms import columns_of, expressions_in
+from costboost.costs.spec import columns_of, expressions_in
 from costboost.decisions import Decisions
 
 if TYPE_CHECKING:

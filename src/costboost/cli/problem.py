@@ -27,7 +27,7 @@ from costboost.columns import (
 from costboost.columns.inference import ColumnStatistics, number_of
 from costboost.columns.table import read_values
 from costboost.costs import Expression
-from costboost.costs.forms import Reader, columns_of, expressions_in
+from costboost.costs.spec import CostSpec, columns_of, expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -386,7 +386,7 @@ def read_costs(
             (names.get(truth.lower(), truth), as_class.get(decision.lower(), decision)): cell
             for (truth, decision), cell in entries.items()
         }
-    Reader(np.asarray(classes), "--cost").cells(form)
+    CostSpec.parse(form, classes, name="--cost")
     return form, chosen
 
 

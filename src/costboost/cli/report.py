@@ -12,7 +12,7 @@ from costboost.cli.models import load_model, measure, typed_frame
 from costboost.cli.options import ScoringOptions, check_output, command, option
 from costboost.cli.problem import check_names, column_values, has_label, read_rows, texts, truth
 from costboost.columns import Source, need
-from costboost.costs.forms import columns_of
+from costboost.costs.spec import columns_of
 
 
 @command

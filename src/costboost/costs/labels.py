@@ -22,6 +22,27 @@ def parameter(name: str, owner: str) -> str:
     return f"The {name!r} parameter of {owner}" if owner else f"The {name!r} parameter"
 
 
+def check_same_index(owner: str, **rows: Any) -> Any:
+    """Return the pandas index that rows have, or None; refuse two that differ."""
+    # Rows are paired by position: values in another order would belong to other rows, in silence.
+    index = None
+    index_name = ""
+    for name, values in rows.items():
+        other = getattr(values, "index", values)
+        if not hasattr(other, "get_indexer"):
+            continue
+        if index is None:
+            index = other
+            index_name = name
+        elif len(other) == len(index) and not other.equals(index):
+            raise ValueError(
+                f"{parameter(name, owner)} must have the index of {index_name}, in the same order: "
+                "rows are paired by their positions. Take it from the same rows, or pass "
+                ".to_numpy() if its order is right."
+            )
+    return index
+
+
 def listed(labels: Iterable[Any], most: int = 5) -> str:
     """A list in a message: the first labels, and how many more there are."""
     known = list(labels)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost.costs.table import Costs
+from costboost.costs.costs import Costs
 
 _BRANCHES = (Mapping, list, tuple, set, frozenset, np.ndarray)
 
@@ -55,7 +55,7 @@ def from_taxonomy(tree: Any) -> Costs:
     # The way from one class to another is the branches that only one of them is on.
     on = [{paths[label][: i + 1] for i in range(len(paths[label]))} for label in labels]
     matrix = np.array([[len(ours ^ theirs) for theirs in on] for ours in on], dtype=float)
-    return Costs(np.array(labels), matrix)
+    return Costs(matrix, np.array(labels))
 
 
 def _leaves(tree: Any, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:

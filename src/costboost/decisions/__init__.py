@@ -4,7 +4,7 @@ The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (
 = truth and columns = decision, expected costs (n, d).
 """
 
-from costboost.costs.table import cheapest
+from costboost.costs.costs import cheapest
 from costboost.decisions.allocate import allocate
 from costboost.decisions.arrays import expected_cost
 from costboost.decisions.capacity import capacity_curve, capacity_prices

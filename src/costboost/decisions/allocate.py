@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._utils import invalid
-from costboost.costs.table import cheapest
+from costboost.costs.costs import cheapest
 from costboost.decisions.arrays import checked_table
 from costboost.decisions.dual import Program, search_prices, solve
 from costboost.decisions.limits import (

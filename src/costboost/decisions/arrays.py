@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from costboost._utils import invalid
 from costboost.columns.table import column_names, has_columns
+from costboost.costs.costs import expected_costs
 from costboost.costs.labels import nearest, of_length
-from costboost.costs.table import expected_costs
 
 
 def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> np.ndarray:

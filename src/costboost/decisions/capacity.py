@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._utils import check_weights, invalid
+from costboost.costs.costs import cheapest
 from costboost.costs.labels import position
-from costboost.costs.table import cheapest
 from costboost.decisions.allocate import exchange_graph, shortest_paths, within_counts
 from costboost.decisions.arrays import cheapest_other, checked_table, column_of, finite
 from costboost.decisions.limits import count_bounds, read_groups, read_limits

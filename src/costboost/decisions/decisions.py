@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._utils import Framed, as_frame
-from costboost.costs.table import cheapest
+from costboost.costs.costs import cheapest
 from costboost.decisions.allocate import allocate
 from costboost.decisions.arrays import cheapest_other
 from costboost.decisions.limits import (
@@ -60,7 +60,7 @@ class Decisions(Framed):
     Examples
     --------
     >>> from costboost.costs import Costs
-    >>> costs = Costs(classes=["ok", "fraud"], matrix=[[0, 4], [50, 4]], decisions=["pay", "look"])
+    >>> costs = Costs([[0, 4], [50, 4]], classes=["ok", "fraud"], decisions=["pay", "look"])
     >>> decided = Decisions.from_proba(np.array([[0.98, 0.02], [0.5, 0.5]]), costs)
     >>> decided
     Decisions(2 rows: pay 1, look 1; expected cost 5; by expected cost)

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._utils import Framed, as_frame, invalid
-from costboost.costs.table import to_proba
+from costboost.costs.costs import to_proba
 from costboost.decisions.decisions import Decisions
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def explain(
 
     >>> from costboost.costs import Costs
     >>> from costboost.decisions import Decisions
-    >>> decided = Decisions.from_proba(np.array([[0.5, 0.5]]), Costs([0, 1], [[0, 1], [4, 0]]))
+    >>> decided = Decisions.from_proba(np.array([[0.5, 0.5]]), Costs([[0, 1], [4, 0]], [0, 1]))
     >>> explanation = explain(decided, [[1.5, 0.5, -2.0]])
     >>> explanation.labels, explanation.saving
     (array([1]), array([1.5]))

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._utils import Framed, as_frame, check_weights, invalid
+from costboost.costs.costs import cheapest, expected_costs
 from costboost.costs.labels import position, positions
-from costboost.costs.table import cheapest, expected_costs
 from costboost.decisions.arrays import checked
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from costboost._typing import Floats, Ints
-from costboost.costs import Costs
+from costboost.costs import Costs, RealizedCosts
 from costboost.gbm.data import Totals, TrainingData
 from costboost.gbm.models import ProbabilityModel
 from costboost.gbm.objectives import TrainingObjective
@@ -171,20 +171,20 @@ def best_factor(scores: Floats, loss: Callable[[Floats], float], n: float) -> fl
     return float(np.exp(best.x))
 
 
-def may_lose(costs: Costs, decided: Ints, weights: Floats) -> bool:
+def may_lose(costs: RealizedCosts, decided: Ints, weights: Floats) -> bool:
     """Return whether decisions may cost more than the best constant one, by a normal interval.
 
     Where the held-out rows cannot tell, probabilities far from the shares of the classes are too
     sure more often than right. The interval of the estimates, which is wider, would say so of
     nearly all small tables.
     """
-    totals = weights @ costs.reduced
+    totals = weights @ costs.regret
     constant = int(totals.argmin())
     if totals[constant] <= 0.0:
         return False
-    paid = costs.reduced[np.arange(len(decided)), decided]
+    paid = costs.regret[np.arange(len(decided)), decided]
     share = 1.0 - float(weights @ paid) / totals[constant]
-    residual = (paid - (1.0 - share) * costs.reduced[:, constant]) / totals[constant]
+    residual = (paid - (1.0 - share) * costs.regret[:, constant]) / totals[constant]
     n = max(float(weights.sum()), 2.0)
     error = np.sqrt((weights * np.square(residual)).sum() * n / (n - 1.0))
     return bool(share - 1.96 * error < -ROUNDING)

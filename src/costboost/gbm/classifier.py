@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -25,10 +26,9 @@ from costboost._utils import (
 )
 from costboost.boosting.rounds import Callback, check_callbacks
 from costboost.columns.table import has_columns, is_sparse
-from costboost.costs import Costs
-from costboost.costs.forms import decisions_of
-from costboost.costs.labels import codes_of
-from costboost.costs.table import to_proba
+from costboost.costs import Costs, RealizedCosts, read_realized_costs
+from costboost.costs.costs import to_proba
+from costboost.costs.labels import check_same_index, codes_of
 from costboost.decisions import Decisions, Explanation, explain
 from costboost.errors import CostWarning
 from costboost.estimator import CostSensitiveClassifier
@@ -96,10 +96,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     Parameters
     ----------
-    cost_matrix : array, frame, mapping, callable or None, default=None
+    cost_matrix : array, frame, mapping or None, default=None
         What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
         ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
-        ``{"fn": 5, "fp": 1, "positive": "fraud"}``; a callable ``X -> (n, k, d)``; None if every
+        ``{"fn": 5, "fp": 1, "positive": "fraud"}``; None if every
         mistake costs 1. The decisions of frames and pairs need not be classes. Entries are
         numbers, or expressions over columns such as ``"amount + 15"``.
     effort : {"fast", "balanced", "high"}, default="balanced"
@@ -414,7 +414,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """Read a table in memory, and share its rows out in folds."""
         owner = type(self).__name__
         rng = check_random_state(self.random_state)
+        check_same_index(owner, X=X, y=y, sample_weight=sample_weight, groups=groups)
         inputs, _, y_index = self._read_training(X, y)
+        self.cost_spec_ = self._parse_costs(deepcopy(self.cost_matrix))
         columns = self.columns_
         weight = check_weights(sample_weight, len(y_index), owner)
         # Penalties are in units of a row: only the ratios of weights may matter.
@@ -443,7 +445,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         if columns.columns:
             names = columns.inputs
         splits = [(fold.train_rows, fold.held_out_rows) for fold in folds]
-        y_index = data.costs.codes
+        y_index = data.costs.y_index
         findings = find_leaks(data.X, y_index, splits, categorical=columns.categorical, names=names)
         for finding in findings:
             warnings.warn(finding.warning, CostWarning, stacklevel=3)
@@ -485,10 +487,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
         cost_model = None
         mean_costs = table.totals.effective_mean
         # What `predict` goes by on the held-out rows where it is not given their costs.
-        expected_costs = Costs(summary.classes, mean_costs, summary.decisions)
+        expected_costs = Costs(mean_costs, summary.classes, summary.decisions)
         if plan.entries:
             cost_model, matrices = fit_cost_model(plan, table, settings)
-            expected_costs = Costs(summary.classes, matrices, summary.decisions)
+            expected_costs = Costs(matrices, summary.classes, summary.decisions)
 
         self.decisions_ = summary.decisions
         self.costs_ = summary
@@ -504,7 +506,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
         if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
         self.trained_at_ = now()
-        self._fitted_costs = self.cost_matrix
         self._costs_source = "cost_matrix"
         if table.has_row_costs:
             self._costs_source = "rows"
@@ -523,7 +524,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         # What `predict` goes by when it is given all that `fit` knew.
         costs = expected_costs
         if data.costs.matrix is not None and self.costs_known is not False:
-            costs = data.costs
+            costs = data.costs.unrealized
         model = self.model_
         scores = mixed(held_out.scores, held_out.weights)
         if self.calibration is not None and isinstance(model, ProbabilityModel):
@@ -568,26 +569,27 @@ class CostBoostClassifier(CostSensitiveClassifier):
                 )
         self._warn_if_collapsed(decided, "give the boosters more rows or rounds", stacklevel=6)
 
-    def _price(self, costs: Any, X: Any, codes: Ints, owner: str = "") -> Costs:
+    def _price(self, costs: Any, X: Any, codes: Ints, owner: str = "") -> RealizedCosts:
         """Costs of training rows; refused if the loss does."""
         owner = owner or type(self).__name__
         shape: tuple[int, ...] = getattr(costs, "shape", ())
         names: AnyArray | None = None
         if self.cost_matrix is not None and len(shape) > 1 and not hasattr(costs, "columns"):
             # Columns without names are the decisions that `cost_matrix` names.
-            known = decisions_of(self.cost_matrix, self.classes_, owner)
+            known = self.cost_spec_.decisions
             names = known if shape[-1] == len(known) else None
-        found = Costs.resolve(
-            self.cost_matrix,
+        found = read_realized_costs(
+            self.cost_spec_,
             costs,
             classes=self.classes_,
             decisions=names,
-            X=self._typed(X, self.cost_matrix),
-            codes=codes,
+            X=self._typed(X, self.cost_spec_ if costs is None else costs),
+            index=check_same_index(owner, X=X),
+            y_index=codes,
             owner=owner,
             as_classes=self.loss != "auto",
         )
-        if self.loss != "auto" and found.matrix is not None and found.reduced.any():
+        if self.loss != "auto" and found.matrix is not None and found.regret.any():
             named_loss(self.loss, owner).check_costs(found.matrix, owner)
         return found
 
@@ -775,7 +777,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         costs = super()._costs_of_fit(X)
         if self.cost_model_ is None:
             return costs
-        return Costs(costs.classes, self.cost_model_.predict(self._read(X)), costs.decisions)
+        return Costs(self.cost_model_.predict(self._read(X)), costs.classes, costs.decisions)
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
@@ -784,7 +786,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
         Parameters
         ----------
-        cost_matrix : array, frame, mapping, callable or None
+        cost_matrix : array, frame, mapping or None
             The costs, in any form of the constructor.
 
         Returns

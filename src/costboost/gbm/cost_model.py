@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.costs import Costs
+from costboost.costs import RealizedCosts
 from costboost.gbm.calibration import BLEND_ROWS
 from costboost.gbm.data import Totals, TrainingTable, held_out_data
 from costboost.gbm.members import usual_member
@@ -77,9 +77,9 @@ def plan_cost_model(
     )
 
 
-def _entries_to_learn(costs: Costs, totals: Totals) -> list[LearnedEntry]:
+def _entries_to_learn(costs: RealizedCosts, totals: Totals) -> list[LearnedEntry]:
     """Return the entries that vary and do not follow from each other, by some held-out rows."""
-    counts = np.bincount(costs.codes, minlength=len(totals.classes))
+    counts = np.bincount(costs.y_index, minlength=len(totals.classes))
     spread = totals.weight[:, None] * (totals.cost_high - totals.cost_low)
     entries: list[LearnedEntry] = []
     for position in np.argsort(-spread, axis=None, kind="stable"):  # those that matter most first
@@ -88,7 +88,7 @@ def _entries_to_learn(costs: Costs, totals: Totals) -> list[LearnedEntry]:
             continue
         if costs.matrix is None:
             # Only the costs under a row's own class are known: learn from the rows of that class.
-            rows = costs.codes == j
+            rows = costs.y_index == j
             values = costs.prices[rows, d]
         else:
             rows = np.ones(len(costs), dtype=np.bool_)
@@ -145,8 +145,8 @@ def class_factors(entry: LearnedEntry, held_out: HeldOut, scores: Floats) -> Flo
     costs = held_out.data.costs
     target = entry.objective.target(costs, held_out.data.sample_weight)
     n_classes = len(entry.slopes)
-    expected = np.bincount(costs.codes, target.weight * np.exp(scores), minlength=n_classes)
-    paid = np.bincount(costs.codes, target.weight * target.y, minlength=n_classes)
+    expected = np.bincount(costs.y_index, target.weight * np.exp(scores), minlength=n_classes)
+    paid = np.bincount(costs.y_index, target.weight * target.y, minlength=n_classes)
     has_both = (expected > 0) & (paid > 0)
     # A class that has no cost here pays like the others.
     of_all = paid.sum() / expected.sum()

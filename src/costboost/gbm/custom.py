@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import checked_weights, invalid
 from costboost.boosting.votes import BinaryProblem
-from costboost.costs import Costs
+from costboost.costs import RealizedCosts, read_costs, read_realized_costs
 from costboost.costs.labels import of_length
 from costboost.losses import Loss, named_loss
 from costboost.losses.kernels import store
@@ -51,7 +51,7 @@ def objective(
         Costs of the training rows, in their order: a matrix truth by decision, the price of each
         decision, or the price of an error. They take the place of `cost_matrix`.
     cost_matrix : array, frame, mapping or None
-        One matrix for all rows, truth by decision, in any form of `costboost.costs.Costs.resolve`
+        One matrix for all rows, truth by decision, in any form of `costboost.costs.read_costs`
         except a function of X, which an objective does not see: pass ``costs=function(X)``. None:
         every mistake costs 1. The classes are the codes, so ``{"fn": 5, "fp": 1}`` has the
         positive class 1.
@@ -100,7 +100,7 @@ def objective(
     known = named_loss(loss, "objective")
     if known.is_binary and costs is None and cost_matrix is not None:
         # Two classes are certain, so bad costs need not wait for the first round.
-        matrix = Costs.resolve(cost_matrix, classes=[0, 1], owner="objective").matrix
+        matrix = read_costs(cost_matrix, classes=[0, 1], owner="objective").matrix
         known.check_costs(matrix, "objective")
     return Objective(known, costs, cost_matrix)
 
@@ -175,7 +175,7 @@ class Objective:
 class LossRows:
     """Labels and costs of the training rows, as the loss reads them."""
 
-    def __init__(self, loss: Loss, costs: Costs, weights: AnyArray | None) -> None:
+    def __init__(self, loss: Loss, costs: RealizedCosts, weights: AnyArray | None) -> None:
         self.loss = loss
         self.weights = np.ones(1) if weights is None else weights.astype(np.float64)
         self.y: AnyArray
@@ -184,7 +184,7 @@ class LossRows:
             problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(costs)))
             self.y, self.C = problem.y, problem.both
         else:
-            self.y, self.C = costs.labels, costs.reduced
+            self.y, self.C = costs.best_decision, costs.regret
         self.for_kernel = loss.kernel_rows(self.y, self.C) if loss.kernel else ()
 
     def value(self, F: Floats) -> Floats:
@@ -277,7 +277,7 @@ class CostMetric:
         self.is_blind = not (loss.has_costs if isinstance(loss, Objective) else loss.carries_costs)
         self.costs, self.cost_matrix = costs, cost_matrix
         self.measure, self.engine = measure, engine
-        self._priced: Costs | None = None
+        self._priced: RealizedCosts | None = None
         # XGBoost minimises every metric: there a share is told as what is left of it.
         self._is_left = engine == "xgboost" and measure != "mean_cost"
         self.__name__ = f"one_minus_{measure}" if self._is_left else measure
@@ -304,7 +304,7 @@ class CostMetric:
         F = self.loss.checked_scores(scores, "cost_metric")
         y, k = np.asarray(labels), 2 if F.ndim == 1 else F.shape[1]
         priced, w = self._priced, _weights(weights, len(F), "cost_metric")
-        if priced is None or len(priced.classes) != k or not np.array_equal(priced.codes, y):
+        if priced is None or len(priced.classes) != k or not np.array_equal(priced.y_index, y):
             priced = self._priced = _known(self, y, F, "cost_metric")
         if self.is_blind:  # by the rows' own matrices where they are known
             known = self.costs if np.ndim(self.costs) == 3 else None
@@ -313,7 +313,7 @@ class CostMetric:
         else:  # the costs were in the training
             decisions = decide(F, self.loss)
         if self.measure == "mean_cost":
-            return float(np.average(priced.paid(decisions), weights=w))
+            return float(np.average(priced.cost_of(decisions), weights=w))
         share = priced.savings if self.measure == "savings" else priced.avoidable_share
         return share(decisions, w)
 
@@ -391,8 +391,10 @@ def decide(
 def _cheapest(proba: Floats, cost_matrix: Any, costs: Any) -> Ints:
     """The decision of least expected cost, under the costs of the rows or one matrix."""
     n, k = proba.shape
-    more: dict[str, Any] = {"classes": np.arange(k), "n_samples": n, "as_classes": True}
-    return Costs.resolve(cost_matrix, costs, owner="decide", **more).decide(proba)
+    known = read_costs(
+        cost_matrix, costs, classes=np.arange(k), n_rows=n, owner="decide", as_classes=True
+    )
+    return known.decide(proba)
 
 
 def probability(
@@ -433,8 +435,8 @@ def probability(
     if cost_matrix is None:
         return np.asarray(known.class_probabilities(F))
     k = 2 if known.is_binary else F.shape[1]
-    costs = Costs.resolve(cost_matrix, classes=np.arange(k), owner="probability")
-    return np.asarray(known.class_probabilities(F, costs.average()))
+    costs = read_costs(cost_matrix, classes=np.arange(k), owner="probability")
+    return np.asarray(known.class_probabilities(F, costs.matrix))
 
 
 def _check_name(name: str, given: str, options: Any, owner: str) -> None:
@@ -452,7 +454,9 @@ def _told(first: Any, second: Any, weight: Any) -> tuple[AnyArray, AnyArray, Any
     return first, second, weight
 
 
-def _known(given: Objective | CostMetric, labels: ArrayLike, F: AnyArray, owner: str) -> Costs:
+def _known(
+    given: Objective | CostMetric, labels: ArrayLike, F: AnyArray, owner: str
+) -> RealizedCosts:
     """The costs of rows with these labels, which are class codes."""
     k = 2 if F.ndim == 1 else F.shape[1]
     y = of_length(labels, len(F), "label", owner)
@@ -464,8 +468,14 @@ def _known(given: Objective | CostMetric, labels: ArrayLike, F: AnyArray, owner:
             f"must hold class codes 0 to {k - 1}, got values from {y.min():g} to {y.max():g}. "
             "Encode them, for example by sklearn.preprocessing.LabelEncoder, and check num_class.",
         )
-    more: dict[str, Any] = {"classes": np.arange(k), "codes": codes, "as_classes": True}
-    return Costs.resolve(given.cost_matrix, given.costs, owner=owner, **more)
+    return read_realized_costs(
+        given.cost_matrix,
+        given.costs,
+        y_index=codes,
+        classes=np.arange(k),
+        owner=owner,
+        as_classes=True,
+    )
 
 
 def _weights(weights: ArrayLike | None, n: int, owner: str) -> Any:

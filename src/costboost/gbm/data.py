@@ -15,8 +15,8 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import is_integer
 from costboost.columns import Columns
 from costboost.columns.table import is_sparse
-from costboost.costs import Costs, CostSummary
-from costboost.costs.table import mean_prices
+from costboost.costs import CostSummary, RealizedCosts, summarize
+from costboost.costs.costs import mean_prices
 from costboost.gbm.settings import DEFAULTS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class TrainingData:
     """Some rows: a table in memory, a batch of a file, a partition of a cluster."""
 
     X: AnyArray | None  # (n, p) inputs, NaN is missing, categories are codes; None if not needed
-    costs: Costs  # what decisions cost, the class of each row being known
+    costs: RealizedCosts  # what decisions cost, the class of each row being known
     sample_weight: Floats
     categorical: list[int] = field(default_factory=list)  # columns of X that hold codes
     groups: AnyArray = None  # rows of one group stay in one fold
@@ -71,7 +71,7 @@ class TrainingData:
         """Kinds of rows that folds share out evenly, (n,): class, and whether errors cost."""
         # Where few rows have a price, folds by class alone may have no such row, and nothing to
         # learn from or to stop by.
-        return np.asarray(2 * self.costs.codes + self.costs.reduced.any(axis=1), dtype=np.intp)
+        return np.asarray(2 * self.costs.y_index + self.costs.regret.any(axis=1), dtype=np.intp)
 
     @property
     def n_network_inputs(self) -> float:
@@ -122,33 +122,33 @@ class Totals:
         weight = data.sample_weight
         if not costs.is_per_row and len(data):
             # With one matrix for all rows, a row of each class stands for all of its rows.
-            present, first, codes = np.unique(costs.codes, return_index=True, return_inverse=True)
+            present, first, codes = np.unique(costs.y_index, return_index=True, return_inverse=True)
             weight = np.bincount(codes, weight, minlength=len(present)).astype(np.float64)
             costs = costs.take(first)
         worst_cost = 0.0
         if len(weight):
-            worst_cost = float(weight @ costs.reduced.max(axis=1))
+            worst_cost = float(weight @ costs.regret.max(axis=1))
         matrix_sums = None
         if costs.matrix is not None and costs.matrix.ndim == 3:
             matrix_sums = np.tensordot(weight, costs.matrix, 1)
         matrix = None
         if not costs.is_per_row:
             matrix = costs.matrix
-        spans = costs.summary
+        spans = summarize(costs)
         n_classes = len(costs.classes)
         return cls(
             rows=len(data),
             held_out_rows=held_out_rows,
-            weight=np.bincount(costs.codes, weight, minlength=n_classes).astype(np.float64),
+            weight=np.bincount(costs.y_index, weight, minlength=n_classes).astype(np.float64),
             worst_cost=worst_cost,
-            price_sums=sums_by_class(costs.prices, costs.codes, weight, n_classes),
-            reduced_sums=sums_by_class(costs.reduced, costs.codes, weight, n_classes),
+            price_sums=sums_by_class(costs.prices, costs.y_index, weight, n_classes),
+            reduced_sums=sums_by_class(costs.regret, costs.y_index, weight, n_classes),
             matrix_sums=matrix_sums,
             cost_low=spans.low,
             cost_high=spans.high,
             classes=costs.classes,
             decisions=costs.decisions,
-            texts=costs.texts,
+            texts=dict(costs.texts),
             matrix=matrix,
         )
 
@@ -309,7 +309,7 @@ def make_folds(
         if is_single or n_rows >= DEFAULTS.one_fold_rows:
             n_folds = 1
     if not is_integer(n_folds):
-        splits = _own_folds(model.cv, data, owner, y=data.costs.codes, has_weight=has_weight)
+        splits = _own_folds(model.cv, data, owner, y=data.costs.y_index, has_weight=has_weight)
     else:
         splits = _usual_folds(min(int(n_folds), n_rows // 2), data, model, rng)
     seeds = [draw_seed(rng) for _ in splits]
@@ -533,7 +533,7 @@ def streamed_table(
         )
     held_out = [rows for rows, _ in parts if rows is not None]
     if held_out:
-        costs = Costs.concat([rows.costs for rows in held_out])
+        costs = RealizedCosts.concatenate([rows.costs for rows in held_out])
         weight = np.concatenate([rows.sample_weight for rows in held_out])
         fold = replace(fold, eval_set=TrainingData(None, costs, weight))
     return TrainingTable(

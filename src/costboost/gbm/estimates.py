@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs
+from costboost.costs import RealizedCosts
 from costboost.gbm.data import TrainingData
 from costboost.metrics.money_interval import ROUNDING, Interval, money_interval
 
@@ -75,7 +75,7 @@ def estimate_savings(
     options: dict[str, Any] = {"chosen": decided, "weight": weight, "groups": groups}
     options |= {"of": "share", "widen": widen}
     score = money_interval(
-        costs.reduced[rows, decided], costs.reduced, prices=reduced_prices, **options
+        costs.regret[rows, decided], costs.regret, prices=reduced_prices, **options
     )
     totals = weight @ costs.prices
     if totals.min() <= ROUNDING * float(weight @ np.abs(costs.prices).max(axis=1)):
@@ -84,17 +84,17 @@ def estimate_savings(
     return score, savings
 
 
-def _prices_by_class(costs: Costs, weight: Floats) -> tuple[Floats, Floats]:
+def _prices_by_class(costs: RealizedCosts, weight: Floats) -> tuple[Floats, Floats]:
     """Return prices by class and decision, and the same without the least of each class."""
     if costs.matrix is not None:
         return costs.matrix, costs.matrix - costs.matrix.min(axis=-1, keepdims=True)
     # Of each row only the prices under its own class are known: take the means by class.
     n_classes = len(costs.classes)
-    mass = np.bincount(costs.codes, weight, minlength=n_classes)
+    mass = np.bincount(costs.y_index, weight, minlength=n_classes)
     means = []
-    for table in (costs.prices, costs.reduced):
+    for table in (costs.prices, costs.regret):
         sums = np.zeros((n_classes, table.shape[1]))
-        np.add.at(sums, costs.codes, weight[:, None] * table)
+        np.add.at(sums, costs.y_index, weight[:, None] * table)
         means.append(sums / np.where(mass > 0, mass, 1.0)[:, None])
     return means[0], means[1]
 

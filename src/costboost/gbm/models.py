@@ -17,7 +17,7 @@ import numpy as np
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.costs.table import cheapest, expected_costs, to_proba
+from costboost.costs.costs import cheapest, expected_costs, to_proba
 from costboost.gbm.custom import decide, probability
 from costboost.gbm.network import NetworkModel
 from costboost.losses import Loss

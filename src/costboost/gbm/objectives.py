@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import log_expit, log_softmax
 
 from costboost._typing import AnyArray, Floats
-from costboost.costs import Costs
+from costboost.costs import Costs, RealizedCosts
 from costboost.gbm.custom import Derivatives, LossRows
 from costboost.gbm.data import Totals
 from costboost.gbm.models import DecisionModel, ModelEnsemble, ProbabilityModel
@@ -63,7 +63,7 @@ class TrainingObjective(ABC):
     is_log_loss: ClassVar[bool] = False
 
     @abstractmethod
-    def target(self, costs: Costs, weight: Floats) -> Target:
+    def target(self, costs: RealizedCosts, weight: Floats) -> Target:
         """Return what is learned of rows with these costs and weights."""
 
     def target_of_labels(self, y: AnyArray, weight: AnyArray) -> Target:
@@ -94,9 +94,9 @@ class LogLoss(TrainingObjective):
         n_classes = len(class_weight)
         self.n_scores = 1 if n_classes == 2 else n_classes
 
-    def target(self, costs: Costs, weight: Floats) -> Target:
+    def target(self, costs: RealizedCosts, weight: Floats) -> Target:
         """Return the classes and weights of rows."""
-        return Target(costs.codes, weight)
+        return Target(costs.y_index, weight)
 
     def target_of_labels(self, y: AnyArray, weight: AnyArray) -> Target:
         """Return the target of the labels and weights that an engine carries."""
@@ -139,14 +139,14 @@ class CostLoss(TrainingObjective):
         self.unit = unit
         self.n_scores = loss.n_scores(len(costs.decisions))
 
-    def target(self, costs: Costs, weight: Floats) -> Target:
+    def target(self, costs: RealizedCosts, weight: Floats) -> Target:
         """Return classes, weights and the costs, as the compiled kernels read them."""
         loss_rows = LossRows(self.library_loss, costs.divided(self.unit), weight)
-        return Target(costs.codes, weight, loss_rows)
+        return Target(costs.y_index, weight, loss_rows)
 
     def target_of_labels(self, y: AnyArray, weight: AnyArray) -> Target:
         """Return the target of labels that an engine carries: one matrix is that of all rows."""
-        costs = Costs(self.mean_costs.classes, self.mean_costs.matrix).known(y.astype(np.intp))
+        costs = self.mean_costs.realized(y.astype(np.intp))
         return self.target(costs, weight.astype(np.float64))
 
     def row_losses(self, scores: Floats, target: Target) -> Floats:
@@ -186,11 +186,11 @@ class ExpectedCost(TrainingObjective):
             self.least = low
         self.unit = mean - self.least
 
-    def target(self, costs: Costs, weight: Floats) -> Target:
+    def target(self, costs: RealizedCosts, weight: Floats) -> Target:
         """Return costs in units of their mean; of the rows of the class if others have none."""
         if costs.matrix is None:
             values = costs.prices[:, self.decision]
-            weight = weight * (costs.codes == self.class_index)
+            weight = weight * (costs.y_index == self.class_index)
         else:
             values = costs.matrix[:, self.class_index, self.decision]
         return Target(np.maximum((values - self.least) / self.unit, 0.0), weight)
@@ -224,7 +224,7 @@ def make_objective(loss: str | Loss, totals: Totals, owner: str) -> LogLoss | Co
             f"The 'loss' parameter of {owner}, {loss!r}, is for two classes, and there "
             f"are {len(totals.classes)}. Use 'auto' or a multi-class loss, such as 'gll'."
         )
-    costs = Costs(totals.classes, totals.mean_costs, totals.decisions)
+    costs = Costs(totals.mean_costs, totals.classes, totals.decisions)
     if library_loss.has_probabilities:
         library_loss.check_costs(costs.matrix, owner)
     unit = float(totals.worst_cost / totals.weight.sum())

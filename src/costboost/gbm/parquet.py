@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,8 @@ from costboost.columns import ColumnError, Columns, Rows
 from costboost.columns.files import find_files, need
 from costboost.columns.inference import ColumnStatistics, column_statistics
 from costboost.columns.table import Table, unknown_column
-from costboost.costs.forms import columns_of
 from costboost.costs.labels import parameter
+from costboost.costs.spec import columns_of
 from costboost.gbm.data import (
     HoldOut,
     StreamedFold,
@@ -206,7 +207,7 @@ def read_parquet_table(
     )
     rng = check_random_state(model.random_state)
     source.hold_out = HoldOut.of(model, source.files.n_rows, len(source.classes), rng)
-    blocks = source.blocks(features=source.shows_features)
+    blocks = source.blocks(features=False)
     return streamed_table(
         [_summed(block, held_out) for block, held_out in blocks],
         owner=type(model).__name__,
@@ -241,13 +242,13 @@ class ParquetSource:
         self.names = self._feature_names(features)
         self.batch_rows = files.batch_rows(batch_rows, len(self.names))
         # A function of X sees the features; expressions may name other columns, too.
-        self.shows_features = costs is None and callable(model.cost_matrix)
         self.known = [target, *files.cost_columns(costs, model.cost_matrix)]
         if sample_weight is not None:
             self.known.append(sample_weight)
         classes, columns = self._scan()
         check_classes(classes, type(model).__name__)
         self.classes = model.classes_ = classes
+        model.cost_spec_ = model._parse_costs(deepcopy(model.cost_matrix))
         self.columns = model.columns_ = columns
 
     def _feature_names(self, features: Sequence[str] | None) -> list[str]:
@@ -299,10 +300,7 @@ class ParquetSource:
             weight = np.ones(len(y_index))
             with _batch_from(start):
                 given = self.files.batch_costs(self.costs, table)
-                X = rows
-                if self.shows_features:
-                    X = table.select(self.names).to_pandas()
-                costs = self.model._price(given, X, y_index)
+                costs = self.model._price(given, rows, y_index)
                 if self.weight is not None:
                     weight = _numbers(table, self.weight)
                     if weight.any():  # a batch may weigh nothing, all together may not

@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import checked_share
 from costboost._words import count, money, span
-from costboost.costs import Costs
-from costboost.costs.forms import aligned
-from costboost.costs.labels import grouped, parameter, position, positions
-from costboost.costs.table import mean_prices
-from costboost.metrics.money import Judged
+from costboost.costs import RealizedCosts
+from costboost.costs.costs import mean_prices
+from costboost.costs.labels import check_same_index, grouped, position, positions
+from costboost.metrics.money import evaluate_costs
 from costboost.metrics.money_interval import (
     Gain,
     Interval,
@@ -83,8 +82,7 @@ def cost_by(
     (['web', 'shop'], [5.0, 1.0])
     """
     owner = "cost_by"
-    case = Judged(
-        owner,
+    evaluation = evaluate_costs(
         y_true,
         y_pred,
         cost_matrix=cost_matrix,
@@ -94,23 +92,24 @@ def cost_by(
         sample_weight=sample_weight,
         positive=positive,
         X=X,
+        owner=owner,
     )
     checked_share(confidence, "confidence", owner)
-    paid = case.costs.paid(case.decisions)
+    paid = evaluation.paid
     n_rows = len(paid)
-    segments = aligned(segments, y_true, parameter("segments", owner))
+    check_same_index(owner, y_true=y_true, segments=segments)
     names, segment = grouped(segments, n_rows, "segments", owner)
     group = _read_groups(groups, y_true, n_rows, owner)
     weight = np.ones(n_rows)
-    if case.weights is not None:
-        weight = case.weights
+    if evaluation.sample_weight is not None:
+        weight = evaluation.sample_weight
     order = np.argsort(segment, kind="stable")
     ends = np.cumsum(np.bincount(segment, minlength=len(names)))[:-1]
     lines = []
     for rows in np.split(order, ends):
         mean = decision_cost(
-            case.costs.take(rows),
-            case.decisions[rows],
+            evaluation.costs.take(rows),
+            evaluation.chosen[rows],
             weight[rows],
             groups=None if group is None else group[rows],
             confidence=confidence,
@@ -137,7 +136,7 @@ def cost_by(
 
 
 def decision_cost(
-    costs: Costs,
+    costs: RealizedCosts,
     decided: Ints,
     weights: Floats | None = None,
     *,
@@ -151,7 +150,7 @@ def decision_cost(
     costs = costs.take(rows)
     decided = decided[rows]
     return cost_interval(
-        costs.paid(decided),
+        costs.cost_of(decided),
         prices=_event_prices(costs, weight),
         chosen=decided,
         weight=weight,
@@ -161,7 +160,7 @@ def decision_cost(
 
 
 def decision_gains(
-    costs: Costs,
+    costs: RealizedCosts,
     decided: Ints,
     weights: Floats | None = None,
     *,
@@ -174,11 +173,11 @@ def decision_gains(
     decided = decided[rows]
     options: dict[str, Any] = {"chosen": decided, "weight": weight, "groups": groups}
     options["prices"] = _event_prices(costs, weight)
-    paid = costs.paid(decided)
+    paid = costs.cost_of(decided)
     if baseline is None:
         return gains_over_constants(paid, costs.prices, **options)
     other = baseline[rows]
-    return [gain_over_decisions(paid, costs.paid(other), other=other, **options)]
+    return [gain_over_decisions(paid, costs.cost_of(other), other=other, **options)]
 
 
 def _rows_with_weight(
@@ -193,15 +192,15 @@ def _rows_with_weight(
     return rows, weights[rows], groups
 
 
-def _event_prices(costs: Costs, weight: Floats) -> Floats:
+def _event_prices(costs: RealizedCosts, weight: Floats) -> Floats:
     """Return prices by class and decision, of each row if they are known."""
     if costs.matrix is not None:
         return costs.matrix
     # Of each row only the prices under its own class are known: take the means by class.
     n_classes = len(costs.classes)
     sums = np.zeros((n_classes, costs.prices.shape[1]))
-    np.add.at(sums, costs.codes, weight[:, None] * costs.prices)
-    mass = np.bincount(costs.codes, weight, minlength=n_classes).astype(np.float64)
+    np.add.at(sums, costs.y_index, weight[:, None] * costs.prices)
+    mass = np.bincount(costs.y_index, weight, minlength=n_classes).astype(np.float64)
     return mean_prices(mass, sums, is_square=costs.decides_classes)
 
 
@@ -263,7 +262,7 @@ class Verdict:
     @classmethod
     def of(
         cls,
-        costs: Costs,
+        costs: RealizedCosts,
         decided: Ints,
         weights: Floats | None = None,
         *,
@@ -382,7 +381,7 @@ class Verdict:
         return self.in_words()
 
 
-def _rare_event(gains: Sequence[Gain], costs: Costs, decided: Ints) -> RareEvent | None:
+def _rare_event(gains: Sequence[Gain], costs: RealizedCosts, decided: Ints) -> RareEvent | None:
     """Return the mistake that lowers the gain most if a few more happen; None if it is not rare."""
     event = worst_event(gains)
     if event is None:
@@ -393,7 +392,7 @@ def _rare_event(gains: Sequence[Gain], costs: Costs, decided: Ints) -> RareEvent
     if len(gains) == 1:
         taken = np.unique(decided)
     decision = int(taken[place % len(taken)])
-    rows = int(np.sum((decided == decision) & (costs.codes == truth)))
+    rows = int(np.sum((decided == decision) & (costs.y_index == truth)))
     if rows > _FEW_EVENTS:
         return None
     return RareEvent(costs.classes.tolist()[truth], costs.decisions.tolist()[decision], rows)
@@ -473,8 +472,7 @@ def verdict(
     The model pays: it saves 500 per 1,000 rows against ... (always 1); 95 % interval 363 to 573.
     """
     owner = "verdict"
-    case = Judged(
-        owner,
+    evaluation = evaluate_costs(
         y_true,
         y_pred,
         cost_matrix=cost_matrix,
@@ -484,21 +482,22 @@ def verdict(
         sample_weight=sample_weight,
         positive=positive,
         X=X,
+        owner=owner,
     )
-    n_rows = len(case.decisions)
-    names = case.costs.decisions
+    n_rows = len(evaluation.chosen)
+    names = evaluation.costs.decisions
     other = None
     baseline_name = "what is decided today"
     if baseline is not None and np.ndim(baseline) == 0:
         baseline_name = f"deciding {baseline} for every row"
         other = np.full(n_rows, position(baseline, names, "decisions", "baseline", owner))
     elif baseline is not None:
-        baseline = aligned(baseline, y_true, parameter("baseline", owner))
+        check_same_index(owner, y_true=y_true, baseline=baseline)
         other = positions(baseline, names, "decisions", "baseline", owner, n_rows)
     return Verdict.of(
-        case.costs,
-        case.decisions,
-        case.weights,
+        evaluation.costs,
+        evaluation.chosen,
+        evaluation.sample_weight,
         groups=_read_groups(groups, y_true, n_rows, owner),
         baseline=other,
         baseline_name=baseline_name,
@@ -509,5 +508,5 @@ def _read_groups(groups: Any, y_true: Any, n_rows: int, owner: str) -> Ints | No
     """Return the number of each row's group; None if rows are independent."""
     if groups is None:
         return None
-    groups = aligned(groups, y_true, parameter("groups", owner))
+    check_same_index(owner, y_true=y_true, groups=groups)
     return grouped(groups, n_rows, "groups", owner)[1]

@@ -2,126 +2,161 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import Floats, Ints
 from costboost._utils import checked_weights, invalid
-from costboost.costs import Costs
-from costboost.costs.forms import (
-    RowCosts,
-    aligned,
-    columns_of,
-    is_frame,
-    is_short,
-    named_labels,
-    positive_code,
-    row_costs,
-)
-from costboost.costs.labels import codes_of, distinct, listed, parameter
+from costboost.costs import Costs, RealizedCosts, read_realized_costs
+from costboost.costs.given import row_costs
+from costboost.costs.labels import check_same_index, codes_of, distinct, listed, parameter
+from costboost.costs.rows import RowCosts
+from costboost.costs.spec import is_frame, is_short, named_labels, positive_code
 
-# -- Checks of what metrics are given: labels turned into codes, costs resolved ------------------
+# -- what metrics are given ----------------------------------------------------------------------
 
 
-class Judged:
-    """Checked arguments of a metric: codes of the truth and the decisions, costs, weights."""
+@dataclass(frozen=True, eq=False)
+class CostEvaluation:
+    """Decisions on rows whose classes are known, and what they cost."""
 
-    def __init__(
-        self,
-        owner: str,
-        y_true: ArrayLike,
-        y_pred: ArrayLike | None = None,
-        *,
-        cost_matrix: Any = None,
-        costs: Any = None,
-        labels: ArrayLike | None = None,
-        decisions: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        X: Any = None,
-        positive: Any = None,
-        binary: bool = False,
-    ) -> None:
-        truth, truth_codes = _unique(y_true, "y_true", owner)
-        decided, decided_codes = _unique(y_true if y_pred is None else y_pred, "y_pred", owner)
-        n = len(truth_codes)
-        if len(decided_codes) != n:
-            rule = f"must have one decision per row of y_true, {n}"
-            raise invalid("y_pred", owner, f"{rule}, got {len(decided_codes)}.")
-        form = cost_matrix if costs is None else costs
-        start = parameter("costs", owner)
-        if costs is not None and not (is_frame(costs) and len(costs) != n):
-            known = [*truth.tolist(), *([] if decisions is None else np.ravel(decisions).tolist())]
-            form = aligned(row_costs(costs, known, positive, start), y_true, start)
-            if isinstance(form, dict):
-                form = {key: aligned(value, y_true, start) for key, value in form.items()}
-        form = with_positive(form, positive)
-        if labels is None:
-            named = _class_labels(form, truth, decided, decisions, None if costs is None else n)
-            found = {*truth.tolist(), *named, *([] if positive is None else [positive])}
-            labels = _classes(found, owner)
-        self.classes = np.asarray(labels)
-        if binary and len(self.classes) != 2:
-            raise ValueError(
-                f"{owner} is defined for two classes, found {len(self.classes)}: "
-                f"{listed(self.classes.tolist())}. Pass y == label, or labels=."
-            )
-        remedy = "Correct them, or add them to {}=."
-        start = parameter("y_true", owner)
-        codes = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
-        self.codes = codes[truth_codes]
-        self.weights = None if sample_weight is None else checked_weights(sample_weight, n, owner)
-        if callable(form) or columns_of(form):
-            X = aligned(X, y_true, parameter("X", owner))
-        self.costs = Costs.resolve(
-            form if costs is None else None,
-            None if costs is None else form,
-            classes=self.classes,
-            decisions=decisions,
-            codes=self.codes,
-            X=X,
-            owner=owner,
-            as_classes=binary,
+    costs: RealizedCosts
+    chosen: Ints  # the decision of each row, an index into costs.decisions
+    sample_weight: Floats | None = None
+
+    @property
+    def paid(self) -> Floats:
+        """What the decision of each row costs."""
+        return self.costs.cost_of(self.chosen)
+
+
+def evaluate_costs(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    cost_matrix: Any = None,
+    costs: Any = None,
+    labels: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    positive: Any = None,
+    X: Any = None,
+    owner: str = "evaluate_costs",
+    is_binary: bool = False,
+) -> CostEvaluation:
+    """Check what a metric is given, and price its decisions.
+
+    Parameters
+    ----------
+    y_true, y_pred, cost_matrix, costs, labels, decisions, sample_weight, positive, X
+        As in `total_cost`.
+    owner : str, default="evaluate_costs"
+        Function that error messages name.
+    is_binary : bool, default=False
+        Whether two classes are needed, and no other decisions.
+
+    Returns
+    -------
+    CostEvaluation
+        The costs of the rows, and the decisions as indices.
+    """
+    index = check_same_index(owner, y_true=y_true, y_pred=y_pred, sample_weight=sample_weight, X=X)
+    y_labels, y_codes = _distinct_labels(y_true, "y_true", owner)
+    pred_labels, pred_codes = _distinct_labels(y_pred, "y_pred", owner)
+    n = len(y_codes)
+    if len(pred_codes) != n:
+        rule = f"must have one decision per row of y_true, {n}"
+        raise invalid("y_pred", owner, f"{rule}, got {len(pred_codes)}.")
+
+    form = cost_matrix
+    if costs is not None:
+        form = costs
+        if is_frame(costs) and len(costs) == n:
+            names = list(y_labels)
+            if decisions is not None:
+                names += np.ravel(decisions).tolist()
+            form = row_costs(costs, names, positive, parameter("costs", owner))
+    form = with_positive(form, positive)
+
+    if labels is None:
+        n_prices = None if costs is None else n  # frames of so many rows are prices
+        named = _named_classes(form, y_labels, pred_labels, decisions, n_prices=n_prices)
+        if positive is not None:
+            named = [*named, positive]
+        labels = _sorted_labels({*y_labels, *named}, owner)
+    classes = np.asarray(labels)
+    if is_binary and len(classes) != 2:
+        raise ValueError(
+            f"{owner} is defined for two classes, found {len(classes)}: "
+            f"{listed(classes.tolist())}. Pass y == label, or labels=."
         )
-        start, names = parameter("y_pred", owner), self.costs.decisions
-        codes = codes_of(decided.tolist(), names, start, remedy.format("decisions"), "decisions")
-        self.decisions = codes[decided_codes]
+    y_index = codes_of(
+        y_labels,
+        classes,
+        start=parameter("y_true", owner),
+        remedy="Correct them, or add them to labels=.",
+        what="labels",
+    )
+    realized = read_realized_costs(
+        form if costs is None else None,
+        None if costs is None else form,
+        y_index=y_index[y_codes],
+        classes=classes,
+        decisions=decisions,
+        X=X,
+        index=index,
+        owner=owner,
+        as_classes=is_binary,
+    )
+    chosen = codes_of(
+        pred_labels,
+        realized.decisions,
+        start=parameter("y_pred", owner),
+        remedy="Correct them, or add them to decisions=.",
+        what="decisions",
+    )
+    weight = None
+    if sample_weight is not None:
+        weight = checked_weights(sample_weight, n, owner)
+    return CostEvaluation(realized, chosen[pred_codes], weight)
 
 
 def with_positive(form: Any, positive: Any) -> Any:
-    """The costs with the positive class named, if their form leaves it open."""
+    """Return the costs with the positive class named, if their form leaves it open."""
     if positive is None:
         return form
     if is_short(form):
         return {"positive": positive, **form}
     if isinstance(form, RowCosts) and form.positive is None:
         named: Any = form[:]
-        named.positive, named.index = positive, form.index
+        named.positive = positive
+        named.index = form.index
         return named
     return form
 
 
-def _class_labels(
-    form: Any, truth: AnyArray, decided: AnyArray, decisions: Any, rows: int | None
-) -> list[Any]:
-    """Labels of classes that the costs and the decisions name by themselves."""
-    # ``rows`` is the number of rows if the costs may be prices of single rows.
-    truths: list[Any]
+def _named_classes(form, y_labels, pred_labels, decisions, *, n_prices):
+    """Return labels of classes that the costs and the decisions name by themselves."""
     if isinstance(form, Costs):
-        truths, named = form.classes.tolist(), form.decisions.tolist()
-    elif rows is not None and is_frame(form) and len(form) == rows:
-        named = list(form.columns)
-        truths = named if set(truth.tolist()) <= set(named) else []
+        truths = form.classes.tolist()
+        columns = form.decisions.tolist()
+    elif is_frame(form) and len(form) == n_prices:
+        columns = list(form.columns)
+        truths = []
+        if set(y_labels) <= set(columns):
+            truths = columns
     else:
-        truths, named = named_labels(form)
-    if decisions is not None or (named and not set(named) <= set(truths)):
+        truths, columns = named_labels(form)
+    if decisions is not None or (columns and not set(columns) <= set(truths)):
         return truths  # decisions have names of their own
-    return [*truths, *decided.tolist()]
+    return [*truths, *pred_labels]
 
 
-def _unique(y: ArrayLike, name: str, owner: str) -> tuple[AnyArray, Ints]:
-    """Distinct labels, and the index of each row's label among them."""
+def _distinct_labels(y, name, owner):
+    """Return the distinct labels, and the index of each row's label among them."""
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -129,16 +164,20 @@ def _unique(y: ArrayLike, name: str, owner: str) -> tuple[AnyArray, Ints]:
         raise invalid(name, owner, f"must have shape (n,), non-empty; got shape {array.shape}.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise invalid(name, owner, "must hold labels, got NaN or infinity. Drop those rows.")
-    return distinct(array, parameter(name, owner))
+    labels, codes = distinct(array, parameter(name, owner))
+    return labels.tolist(), codes
 
 
-def _classes(labels: set[Any], owner: str) -> list[Any]:
-    """Labels in order; a lone one of a usual pair is completed."""
-    lone = next(iter(labels)) if len(labels) == 1 else None
-    if isinstance(lone, bool):
-        labels = {False, True}
-    elif not isinstance(lone, str) and lone in (0, 1, -1):
-        labels = {-1, 1} if lone == -1 else {0, 1}
+def _sorted_labels(labels, owner):
+    """Return labels in order; a lone one of a usual pair is completed."""
+    if len(labels) == 1:
+        (lone,) = labels
+        if isinstance(lone, bool):
+            labels = {False, True}
+        elif not isinstance(lone, str) and lone in (0, 1):
+            labels = {0, 1}
+        elif not isinstance(lone, str) and lone == -1:
+            labels = {-1, 1}
     try:
         return sorted(labels)
     except TypeError as error:
@@ -148,7 +187,7 @@ def _classes(labels: set[Any], owner: str) -> list[Any]:
         ) from error
 
 
-# -- Sums of what decisions cost -----------------------------------------------------------------
+# -- sums of what decisions cost -----------------------------------------------------------------
 
 
 def total_cost(
@@ -171,8 +210,8 @@ def total_cost(
         True labels.
     y_pred : array of shape (n,)
         Decisions.
-    cost_matrix : array, frame, mapping, callable or None
-        Costs, truth by decision, in any form of `costboost.costs.Costs.resolve`. None: every
+    cost_matrix : array, frame, mapping or None
+        Costs, truth by decision, in any form of `costboost.costs.read_costs`. None: every
         mistake costs 1.
     costs : array of shape (n, k, d), (n, d) or (n,), or a form of `cost_matrix`, optional
         Costs of single rows: a matrix, the price of each decision, or the price of an error. They
@@ -190,7 +229,7 @@ def total_cost(
         The positive class, for ``{"fn": ..., "fp": ...}`` and `costboost.costs.per_row` that do
         not name it.
     X : table of shape (n, d), optional
-        The rows, if the costs are expressions over columns, or a function.
+        The rows, if the costs are expressions over columns.
 
     Returns
     -------
@@ -213,9 +252,21 @@ def total_cost(
     >>> total_cost(["fraud", "fraud"], ["accept", "review"], cost_matrix=prices, X=rows)
     94.0
     """
-    case = Judged("total_cost", **locals())
-    paid = case.costs.paid(case.decisions)
-    return float(paid.sum() if case.weights is None else (paid * case.weights).sum())
+    evaluation = evaluate_costs(
+        y_true,
+        y_pred,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+        owner="total_cost",
+    )
+    if evaluation.sample_weight is None:
+        return float(evaluation.paid.sum())
+    return float((evaluation.paid * evaluation.sample_weight).sum())
 
 
 def mean_cost(
@@ -247,11 +298,23 @@ def mean_cost(
     >>> mean_cost([0, 1, 1], [1, 0, 1], cost_matrix={"fn": 5, "fp": 1})
     2.0
     """
-    case = Judged("mean_cost", **locals())
-    paid = case.costs.paid(case.decisions)
-    if case.weights is None:
+    evaluation = evaluate_costs(
+        y_true,
+        y_pred,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+        owner="mean_cost",
+    )
+    paid = evaluation.paid
+    weight = evaluation.sample_weight
+    if weight is None:
         return float(paid.sum()) / len(paid)
-    return float((paid * case.weights).sum()) / float(case.weights.sum())
+    return float((paid * weight).sum()) / float(weight.sum())
 
 
 def savings_score(
@@ -306,8 +369,19 @@ def savings_score(
     >>> savings_score([0, 1], [0, 1], cost_matrix={"fn": 10, "fp": 4, "tp": 4})
     0.5
     """
-    case = Judged("savings_score", **locals())
-    return case.costs.savings(case.decisions, case.weights)
+    evaluation = evaluate_costs(
+        y_true,
+        y_pred,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+        owner="savings_score",
+    )
+    return evaluation.costs.savings(evaluation.chosen, evaluation.sample_weight)
 
 
 def avoidable_cost_score(
@@ -354,8 +428,19 @@ def avoidable_cost_score(
     >>> avoidable_cost_score([0, 0, 0, 1], [0, 0, 1, 1], cost_matrix={"fn": 5, "fp": 1})
     0.666...
     """
-    case = Judged("avoidable_cost_score", **locals())
-    return case.costs.avoidable_share(case.decisions, case.weights)
+    evaluation = evaluate_costs(
+        y_true,
+        y_pred,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+        owner="avoidable_cost_score",
+    )
+    return evaluation.costs.avoidable_share(evaluation.chosen, evaluation.sample_weight)
 
 
 def cost_by_threshold(
@@ -402,25 +487,38 @@ def cost_by_threshold(
     array([ 2.,  1.,  6.,  5., 10.])
     """
     owner = "cost_by_threshold"
-    if positive is None and is_short(cost_matrix) and costs is None:
+    if positive is None and costs is None and is_short(cost_matrix):
         positive = cost_matrix.get("positive")
-    given = {key: x for key, x in locals().items() if key not in ("owner", "y_score")}
-    case = Judged(owner, **given, binary=True)
-    code = positive_code(positive, case.classes, "positive", owner)
-    score, n = np.asarray(y_score, dtype=np.float64), len(case.decisions)
+    evaluation = evaluate_costs(
+        y_true,
+        y_true,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+        owner=owner,
+        is_binary=True,
+    )
+    n = len(evaluation.chosen)
+    code = positive_code(positive, evaluation.costs.classes, "positive", owner)
+    score = np.asarray(y_score, dtype=np.float64)
     if score.shape != (n,):
         remedy = " Pass predict_proba(X)[:, 1]." if score.ndim == 2 else ""
         raise invalid("y_score", owner, f"must have shape ({n},), got {score.shape}.{remedy}")
     if not np.isfinite(score).all():
         raise invalid("y_score", owner, "must be finite, got NaN or infinity.")
-    w = np.ones(n) if case.weights is None else case.weights
-    paid = np.stack([case.costs.paid(np.full(len(score), one)) for one in (1 - code, code)])
-    price_negative, price_positive = paid * w
+    check_same_index(owner, y_true=y_true, y_score=y_score)
+
+    prices = evaluation.costs.prices
+    if evaluation.sample_weight is not None:
+        prices = prices * evaluation.sample_weight[:, None]
     order = np.argsort(score, kind="stable")
     ranked = score[order]
     starts = np.flatnonzero(np.append(True, ranked[1:] > ranked[:-1]))
     # Two one-sided sums rather than one sum of differences: nothing cancels.
-    below = np.concatenate([[0.0], np.cumsum(price_negative[order])])
-    above = np.concatenate([[0.0], np.cumsum(price_positive[order[::-1]])])[::-1]
-    cuts = np.append(starts, len(score))
+    below = np.concatenate([[0.0], np.cumsum(prices[order, 1 - code])])
+    above = np.concatenate([[0.0], np.cumsum(prices[order[::-1], code])])[::-1]
+    cuts = np.append(starts, n)
     return np.append(ranked[starts], np.inf), below[cuts] + above[cuts]

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
 from costboost._utils import invalid
-from costboost.costs.forms import aligned
+from costboost.costs.labels import check_same_index
 from costboost.metrics.money import avoidable_cost_score, mean_cost, savings_score, total_cost
 
 METRICS: dict[str, tuple[Callable[..., float], float]] = {
@@ -95,14 +95,24 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         """The costs that were bound, of the rows to score: found by their index."""
         if self.costs is None:
             return None
-        rows = y if hasattr(getattr(y, "index", None), "get_indexer") else X
-        found = aligned(self.costs, rows, f"costs= of {self._owner}", some=True)
-        if len(found) != len(y):
+        index: Any = getattr(self.costs, "index", None)
+        rows = check_same_index(self._owner, y=y, X=X)
+        if hasattr(index, "get_indexer") and rows is not None:
+            positions = index.get_indexer(rows) if index.is_unique else np.array([-1])
+            if (positions < 0).any():
+                raise ValueError(
+                    f"costs= of {self._owner} has no costs, or several, for some of the rows: its "
+                    "index has other or repeated labels. Take it from the rows of the data."
+                )
+            if hasattr(self.costs, "iloc"):
+                return self.costs.iloc[positions]
+            return self.costs[positions]
+        if len(self.costs) != len(y):
             raise ValueError(
-                f"{self._owner} has costs of {len(found)} rows and scores {len(y)}. To find the "
-                "costs of some rows, costs= and X or y need a pandas index."
+                f"{self._owner} has costs of {len(self.costs)} rows and scores {len(y)}. To find "
+                "the costs of some rows, costs= and X or y need a pandas index."
             )
-        return found
+        return self.costs
 
 
 def make_cost_scorer(
@@ -127,9 +137,9 @@ def make_cost_scorer(
     metric : {"avoidable_cost", "savings", "total_cost", "mean_cost"}, default="avoidable_cost"
         What to measure: `avoidable_cost_score`, which is always defined and what ``score`` of the
         classifiers returns, `savings_score`, `total_cost` or `mean_cost`.
-    cost_matrix : array, frame, mapping, callable or None
-        Costs, as in `total_cost`; None: every mistake costs 1. Routed costs override it. Functions
-        and expressions see the X of each fold.
+    cost_matrix : array, frame, mapping or None
+        Costs, as in `total_cost`; None: every mistake costs 1. Routed costs override it.
+        Expressions see the X of each fold.
     labels : array of shape (k,), optional
         The classes, in the order of the rows of the costs. Name them if a fold may lack some and
         the costs do not name them.

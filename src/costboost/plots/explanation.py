@@ -53,7 +53,7 @@ class ExplanationDisplay(Display):
     >>> from costboost.costs import Costs
     >>> from costboost.decisions import Decisions, explain
     >>> from costboost.plots import ExplanationDisplay
-    >>> decided = Decisions.from_proba(np.array([[0.5, 0.5]]), Costs([0, 1], [[0, 1], [4, 0]]))
+    >>> decided = Decisions.from_proba(np.array([[0.5, 0.5]]), Costs([[0, 1], [4, 0]], [0, 1]))
     >>> explanation = explain(decided, [[1.5, 0.5, -2.0]], names=["amount", "age"])
     >>> shown = ExplanationDisplay.from_explanation(explanation, row=0, ax=Figure().subplots())
     >>> shown.names_

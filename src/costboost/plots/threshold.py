@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from costboost._words import money, number
 from costboost.metrics import cost_by_threshold
-from costboost.metrics.money import Judged
+from costboost.metrics.money import evaluate_costs
 from costboost.plots._shared import MUTED, PALETTE, SMALL, Display
 
 if TYPE_CHECKING:
@@ -129,13 +129,19 @@ class CostThresholdDisplay(Display):
         # Priced before the class of the score is named: fn and fp may speak of the other one.
         if cost_matrix is None:
             cost_matrix = getattr(estimator, "cost_matrix", None)
-        judged = Judged(
-            owner, y, cost_matrix=cost_matrix, costs=costs, labels=estimator.classes_, X=X
+        evaluation = evaluate_costs(
+            y,
+            y,
+            cost_matrix=cost_matrix,
+            costs=costs,
+            labels=estimator.classes_,
+            X=X,
+            owner=owner,
         )
         return cls.from_predictions(
             y,
             score[:, 1] if is_probability else score,
-            costs=judged.costs.prices,
+            costs=evaluation.costs.prices,
             labels=estimator.classes_,
             positive=positive,
             score_name=f"probability of class {positive}" if is_probability else "decision score",

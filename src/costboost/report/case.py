@@ -28,9 +28,9 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import check_weights, invalid
 from costboost._words import count
 from costboost.columns.table import has_columns
-from costboost.costs import Costs
-from costboost.costs.forms import positive_code, positive_of
+from costboost.costs import Costs, RealizedCosts, read_realized_costs
 from costboost.costs.labels import of_length, position, positions
+from costboost.costs.spec import positive_code, positive_of
 from costboost.decisions import cheapest, expected_cost
 from costboost.decisions.arrays import column_of, columns_of, finite
 from costboost.decisions.capacity import by_saving
@@ -64,7 +64,7 @@ class Case:
 
     Attributes
     ----------
-    costs : Costs
+    costs : RealizedCosts
         What each decision costs on each row, whose truth is known.
     matrix : array of shape (k, d) or (n, k, d)
         What each decision costs for each truth, as known when deciding.
@@ -101,7 +101,7 @@ class Case:
         Whether it is known that the model was not trained on these rows.
     """
 
-    costs: Costs
+    costs: RealizedCosts
     matrix: Floats
     proba: Floats
     weights: Floats
@@ -149,7 +149,7 @@ class Case:
     @cached_property
     def codes(self) -> Ints:
         """Code of each row's true class."""
-        return np.asarray(self.costs.codes)
+        return np.asarray(self.costs.y_index)
 
     @property
     def prices(self) -> Floats:
@@ -160,8 +160,8 @@ class Case:
     def average(self) -> Floats:
         """Mean cost matrix (k, d): of each truth over its own rows, where it has some."""
         known = self.costs
-        weighed = Costs(known.classes, self.matrix, known.decisions, codes=known.codes)
-        return weighed.average(self.weights)
+        weighed = Costs(self.matrix, known.classes, known.decisions).realized(known.y_index)
+        return weighed.mean_matrix(self.weights)
 
     @cached_property
     def right(self) -> Ints:
@@ -374,11 +374,11 @@ def make_case(
         Labels, in the order of the columns of `proba`; by default the sorted labels of `y`.
     decisions : array of shape (d,), optional
         Labels of the decisions; by default the classes, or those that labelled costs name.
-    costs : array, frame, mapping or Costs, optional
-        Costs in any form of `costboost.costs.Costs.resolve`, for example truth by decision, of
-        shape (k, d) or (n, k, d), as known when deciding. Of shape (n, d), what each decision costs
-        on the row: its means by class then stand for the costs known when deciding. None: every
-        mistake costs 1.
+    costs : array, frame, mapping or RealizedCosts, optional
+        Costs in any form of `costboost.costs.read_realized_costs`, for example truth by
+        decision, of shape (k, d) or (n, k, d), as known when deciding. Of shape (n, d), what each
+        decision costs on the row: its means by class then stand for the costs known when deciding.
+        None: every mistake costs 1.
     decided : array of shape (n,), optional
         Labels of the model's decisions; by default the cheapest by `proba` and `costs`.
     sample_weight : array of shape (n,), optional
@@ -431,10 +431,12 @@ def make_case(
     p = _table(proba, (n, k), "proba")
     codes = positions(truth, labels, "classes", "y", owner, n)
     known = costs
-    if not isinstance(costs, Costs) or costs.codes is None:
+    if not isinstance(costs, RealizedCosts):
         # As many rows as classes: a square of numbers is the matrix, not the prices of rows.
         form = (costs, None) if costs is None or np.shape(costs)[:1] == (k,) else (None, costs)
-        known = Costs.resolve(*form, classes=labels, decisions=decisions, codes=codes, owner=owner)
+        known = read_realized_costs(
+            *form, classes=labels, decisions=decisions, y_index=codes, owner=owner
+        )
     named = known.decisions
     if costs is None and decisions is not None and not np.array_equal(decisions, labels):
         rule = "is needed where the decisions are not the classes, got None."
@@ -443,7 +445,7 @@ def make_case(
         given = f"{n} rows, {k} classes and {len(named)} decisions"
         raise ValueError(f"{owner} needs at least two rows, classes and decisions, got {given}.")
     weights = check_weights(sample_weight, n, owner)
-    matrix = known.average(weights) if known.matrix is None else known.matrix
+    matrix = known.mean_matrix(weights) if known.matrix is None else known.matrix
     if taken := [name for name in rivals or {} if name in OWN_NAMES]:
         rule = "must not use names of the report's own rules"
         raise invalid("rivals", owner, f"{rule}, got {taken}.")
@@ -526,7 +528,7 @@ def case_of(
     """Gather what a report needs from a fitted classifier; `options` are those of `make_case`."""
     proba, known, weighed, decided = model.judged(X, y, costs=costs)
     found = make_case(
-        model.classes_[known.codes],
+        model.classes_[known.y_index],
         proba,
         classes=model.classes_,
         costs=known,
@@ -554,7 +556,7 @@ def case_of(
     )
 
 
-def _positive(given: Any, form: Any, known: Costs) -> Any:
+def _positive(given: Any, form: Any, known: RealizedCosts) -> Any:
     """The class that calls for action: named, usual, or the rarer one."""
     named = positive_of(form) if given is None else given
     if named is not None or len(known.classes) != 2:
@@ -562,7 +564,7 @@ def _positive(given: Any, form: Any, known: Costs) -> Any:
     try:
         code = positive_code(None, known.classes, "positive", "report")
     except ValueError:
-        code = int(np.bincount(known.codes, minlength=2).argmin())
+        code = int(np.bincount(known.y_index, minlength=2).argmin())
     return known.classes.tolist()[code]
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StrictFloat, Str
 
 from costboost._typing import AnyArray, Floats
 from costboost.columns import Column, Columns
-from costboost.costs.forms import columns_of, positive_of
+from costboost.costs.spec import columns_of, positive_of
 from costboost.decisions import Decisions
 
 SHOWN_CATEGORIES = 20

@@ -36,6 +36,7 @@ from costboost._utils import (
     one_of,
 )
 from costboost.columns.table import check_table
+from costboost.costs.labels import check_same_index
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier, learn_classes
 
@@ -64,11 +65,11 @@ class MinCostClassifier(CostSensitiveClassifier):
         Any classifier with ``predict_proba``, for two or more classes; with a calibration,
         ``decision_function`` will do. None is a ``lightgbm.LGBMClassifier`` with 15 leaves and
         learning rate 0.05.
-    cost_matrix : array, frame, mapping, callable or None, default=None
+    cost_matrix : array, frame, mapping or None, default=None
         What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
         ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
         ``{"fn": 5, "fp": 1}`` (also ``"tp"``, ``"tn"`` and ``"positive"``, the positive class); a
-        callable ``X -> (n, k, k)``; None if every mistake costs 1.
+        None if every mistake costs 1.
     calibration : {"sigmoid", "isotonic"} or None, default=None
         Calibration by `sklearn.calibration.CalibratedClassifierCV`; None takes the probabilities
         as they are.
@@ -188,6 +189,7 @@ class MinCostClassifier(CostSensitiveClassifier):
     ) -> None:
         check_parameters(self)
         owner = type(self).__name__
+        check_same_index(owner, X=X, y=y, sample_weight=sample_weight, groups=groups)
         is_default = self.estimator is None
         rows, y, codes = self._read_training(X, y) if is_default else check_rows(self, X, y)
         weighed = sample_weight is not None

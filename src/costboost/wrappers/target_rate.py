@@ -28,7 +28,8 @@ from costboost._utils import (
     number,
     share,
 )
-from costboost.costs.forms import positive_code
+from costboost.costs.labels import check_same_index
+from costboost.costs.spec import positive_code
 from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
@@ -207,6 +208,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 f"{owner} needs exactly one named rate; got detection_rate="
                 f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}."
             )
+        check_same_index(owner, X=X, y=y, sample_weight=sample_weight)
         X, labels, _ = check_rows(self, X, y)
         self._positive_index = 1
         if self.positive is not None or self.classes_.dtype.kind not in "biuf":

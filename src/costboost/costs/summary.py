@@ -11,6 +11,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats
 from costboost._utils import Framed, as_frame
 from costboost._words import money, span
+from costboost.costs.costs import Costs, RealizedCosts
 
 MOST_LINES = 30
 """A printed table of costs names at most this many pairs."""
@@ -104,3 +105,45 @@ class CostSummary(Framed):
         if low == high:
             return f"costs {low:,.6g}{text}" if low >= 0 else f"earns {-low:,.6g}{text}"
         return f"costs {span(low, high)}, on average {money(mean, '', low, high)}{text}"
+
+
+def summarize(costs: Costs | RealizedCosts, weight: Floats | None = None) -> CostSummary:
+    """Return the smallest, mean and largest cost of every pair of truth and decision.
+
+    Parameters
+    ----------
+    costs : Costs or RealizedCosts
+        What decisions cost; only rows of a class can pay its costs, where classes are known.
+    weight : array of shape (n,), optional
+        Weights of the rows in the means.
+
+    Returns
+    -------
+    CostSummary
+        The costs in words.
+    """
+    low: Any = costs.matrix
+    mean = high = low
+    n = None
+    if costs.is_per_row:
+        n = len(costs)
+        low, mean, high = np.full((3, len(costs.classes), len(costs.decisions)), np.nan)
+        for j in range(len(costs.classes)):
+            if isinstance(costs, RealizedCosts):
+                of_class = costs.y_index == j
+                paid = costs.prices[of_class]
+            else:
+                of_class = slice(None)
+                paid = costs.matrix[:, j]
+            if not len(paid):
+                continue
+            low[j] = paid.min(axis=0)
+            high[j] = paid.max(axis=0)
+            mean[j] = _mean(paid, None if weight is None else weight[of_class])
+    return CostSummary(costs.classes, costs.decisions, low, mean, high, n, costs.texts)
+
+
+def _mean(paid, weight):
+    if weight is None or not weight.any():
+        return paid.mean(axis=0)
+    return np.average(paid, axis=0, weights=weight)
