@@ -77,7 +77,6 @@ def frames(step):
 
 @pytest.mark.parametrize("name", ["CostBoost", "MinCost"])
 @pytest.mark.parametrize("step", [StandardScaler(), PowerTransformer()], ids=str)
-@fails_today("expressions are worked out on standardised amounts")
 def test_costs_of_standardised_columns_are_refused(name, step):
     model = make_pipeline(frames(step), MODELS[name](PRICES))
     with pytest.raises(ValueError, match="amount"):
@@ -97,7 +96,6 @@ def test_costs_outside_a_pipeline_read_the_raw_columns():
 
 @pytest.mark.parametrize("form", ["expression", "costs"])
 @pytest.mark.parametrize("name", MODELS)
-@fails_today("only one matrix for all rows is checked, and only the mean of other costs")
 def test_rows_that_earn_by_a_mistake_are_named(name, form):
     if form == "expression":
         costs, told = {"fn": "amount - 60", "fp": 5}, None

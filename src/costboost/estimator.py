@@ -42,7 +42,7 @@ from costboost.costs import (
     summarize,
 )
 from costboost.costs.costs import expected_costs, same_labels
-from costboost.costs.given import is_prices, row_costs
+from costboost.costs.given import check_training_costs, is_prices, row_costs
 from costboost.costs.labels import check_same_index, codes_of
 from costboost.costs.spec import (
     Context,
@@ -237,6 +237,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         """The costs of the training rows; sets the fitted attributes that describe them."""
         self.cost_spec_ = self._parse_costs(deepcopy(self.cost_matrix))
         known = self._training_costs(costs, X, codes)
+        spec = self.cost_spec_ if costs is None else None
+        check_training_costs(known, spec, self._typed(X, spec), type(self).__name__)
         self.decisions_, self.costs_ = known.decisions, summarize(known, weights)
         self.cost_matrix_ = known.mean_matrix(weights)
         per_row = "rows" if known.is_per_row else "matrix"

@@ -170,12 +170,8 @@ class Expression:
 
     def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
         """Return the price of each row; ``rows``, their numbers, and ``of`` are for messages."""
-        table = X
-        if isinstance(X, np.ndarray) and X.ndim == 2:
-            table = {f"x{j}": column for j, column in enumerate(X.T)}
-        names = list(table if table is not X else getattr(X, "columns", ()))
         first = X.first if isinstance(X, Rows) else 0
-        values = {column: self._read(table, column, names, first) for column in self._columns}
+        values = self._read_columns(X, first)
         with np.errstate(all="ignore"):
             result = np.asarray(self._run(values), dtype=np.float64)
         prices = np.array(np.broadcast_to(result, (len(X),)))
@@ -185,6 +181,18 @@ class Expression:
             number = first + row if rows is None else rows[row]
             raise self._error(prices, values, row, f"{of}, first on row {number}")
         return prices
+
+    def numbers(self, X: Any) -> dict[str, Floats]:
+        """Return the columns of numbers that it reads, by their names."""
+        values = self._read_columns(X, first=0)
+        return {column.name: array for column, array in values.items() if not column.is_text}
+
+    def _read_columns(self, X, first):
+        table = X
+        if isinstance(X, np.ndarray) and X.ndim == 2:
+            table = {f"x{j}": column for j, column in enumerate(X.T)}
+        names = list(table if table is not X else getattr(X, "columns", ()))
+        return {column: self._read(table, column, names, first) for column in self._columns}
 
     def _run(self, values):
         stack: list[Any] = []

@@ -313,6 +313,74 @@ def _prices_of_errors(error_cost, context, y_index):
     return prices
 
 
+def check_training_costs(costs: RealizedCosts, spec: CostSpec | None, X: Any, owner: str) -> None:
+    """Notice costs of training rows that are probably not the money that was meant.
+
+    Parameters
+    ----------
+    costs : RealizedCosts
+        Costs of the training rows.
+    spec : CostSpec or None
+        Where they come from, if they are not given by row.
+    X : table
+        The rows that its expressions read.
+    owner : str
+        Class that messages name.
+
+    Raises
+    ------
+    ValueError
+        If an expression reads a column that was standardised.
+
+    Warns
+    -----
+    CostWarning
+        If on some rows a mistake earns money, and more than the right decision.
+    """
+    if spec is not None:
+        for expression in spec.expressions:
+            for name, values in expression.numbers(X).items():
+                if _is_standardised(values):
+                    raise ValueError(
+                        f"The expression {expression.text!r} of {owner} reads the column {name!r}, "
+                        "which was standardised (its center is 0 and its spread 1): costs would be "
+                        "worked out on these numbers, not on money. Put the costs outside, around "
+                        "the steps that change columns, MinCostClassifier(pipeline, {...}), or "
+                        "pass the costs of the rows as costs=."
+                    )
+    _warn_of_gains(costs, owner)
+
+
+def _is_standardised(values):
+    # Exactly as scalers leave them: no column of money has both by chance.
+    if len(values) < 10 or not np.isfinite(values).all() or values.min() >= 0:
+        return False
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    centers = np.array([values.mean(), middle])
+    spreads = np.array([values.std(), high - low])
+    return bool(((np.abs(centers) < 1e-6) & (np.abs(spreads - 1.0) < 1e-6)).any())
+
+
+def _warn_of_gains(costs, owner):
+    if not costs.is_per_row or not costs.decides_classes or not len(costs):
+        return
+    right = costs.prices[np.arange(len(costs)), costs.y_index]
+    gains = costs.prices.min(axis=1) < np.minimum(right, 0.0)
+    if not gains.any():
+        return
+    row = int(gains.argmax())
+    decision = costs.decisions.tolist()[int(costs.prices[row].argmin())]
+    truth = costs.classes.tolist()[costs.y_index[row]]
+    warnings.warn(
+        f"{owner}: a mistake earns money on {gains.mean():.1%} of the rows, first on row {row}, "
+        f"where deciding {decision!r} when the truth is {truth!r} costs "
+        f"{costs.prices[row].min():.6g} and the right decision {right[row]:.6g}. A negative cost "
+        "is a profit: check the signs, and what the expression subtracts.",
+        CostWarning,
+        stacklevel=4,
+    )
+
+
 def _warn_if_swapped(costs, context):
     """Warn if a right decision costs more than every mistake on the same truth, on all rows."""
     if not costs.decides_classes:

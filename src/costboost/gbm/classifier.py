@@ -28,6 +28,7 @@ from costboost.boosting.rounds import Callback, check_callbacks
 from costboost.columns.table import has_columns, is_sparse
 from costboost.costs import Costs, RealizedCosts, read_realized_costs
 from costboost.costs.costs import to_proba
+from costboost.costs.given import check_training_costs
 from costboost.costs.labels import check_same_index, codes_of
 from costboost.decisions import Decisions, Explanation, explain
 from costboost.errors import CostWarning
@@ -422,6 +423,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         # Penalties are in units of a row: only the ratios of weights may matter.
         weight = weight / weight[weight > 0].mean()
         row_costs = self._price(costs, X, y_index)
+        spec = self.cost_spec_ if costs is None else None
+        check_training_costs(row_costs, spec, self._typed(X, spec), owner)
         if groups is not None:
             groups = column_or_1d(groups)
             check_consistent_length(weight, groups)
