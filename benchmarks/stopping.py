@@ -67,7 +67,7 @@ def rows_for(problem: Problem, seed: int) -> list[dict[str, Any]]:
         model.fit(X, y)
         rows = model._checked(X_held)
         scores = [np.array(F) for F in model._ensemble.staged(rows)]
-        cost = np.array([matrix[y_held, model._decide(F)].mean() for F in scores])
+        cost = np.array([matrix[y_held, model._decide_by_score(F)].mean() for F in scores])
         loss = np.array([own_loss(model, y_held, F, C) for F in scores])
         decided = list(model.staged_predict(split.X_test))
         for rule, at in (

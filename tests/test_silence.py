@@ -280,18 +280,6 @@ def test_mean_costs_are_weighted(name):
 # --- one decision for a row ----------------------------------------------------------------------
 
 CLASSES = [name for name in costboost.__all__ if hasattr(getattr(costboost, name), "decide")]
-# Whose score decides in `predict`, and expected costs in `decide`.
-BY_SCORE_OF_TWO = {
-    "AdaBoostM2Classifier",
-    "AverageCostClassifier",
-    "CSB2M2Classifier",
-    "CostingClassifier",
-    "DSEClassifier",
-    "GBSEClassifier",
-    "LpCSBClassifier",
-    "MCBoostClassifier",
-}
-BY_SCORE_OF_THREE = BY_SCORE_OF_TWO | {"AdaCostM2Classifier", "SAMMEC2Classifier"}
 OVERLAP = np.array([[0.0, 1.0, 4.0], [6.0, 0.0, 2.0], [9.0, 3.0, 0.0]])
 
 
@@ -315,15 +303,8 @@ def is_for(name, k):
     return k == 2 or small(name, None).__sklearn_tags__().classifier_tags.multi_class
 
 
-def classes_of(k, by_score):
-    for name in CLASSES:
-        if is_for(name, k):
-            marks = fails_today("decide has no basis 'score'", AssertionError)
-            yield pytest.param(name, k, marks=marks if name in by_score else ())
-
-
 @pytest.mark.parametrize(
-    ("name", "k"), [*classes_of(2, BY_SCORE_OF_TWO), *classes_of(3, BY_SCORE_OF_THREE)]
+    ("name", "k"), [(name, k) for k in (2, 3) for name in CLASSES if is_for(name, k)]
 )
 def test_decide_takes_the_decisions_of_predict(name, k):
     table, labels = overlapping(k)
@@ -332,7 +313,6 @@ def test_decide_takes_the_decisions_of_predict(name, k):
 
 
 @pytest.mark.parametrize("loss", ["gel", "gll", "expected_cost"])
-@fails_today("without probabilities nothing can be decided but by predict", ValueError)
 def test_decide_takes_the_decisions_of_predict_without_probabilities(loss):
     table, labels = overlapping(2)
     model = quick(ALL, loss=loss).fit(table, labels)

@@ -454,8 +454,8 @@ def _weighed(model: CostBoostClassifier, X: Any, costs: Any) -> tuple[AnyArray, 
     """Expected costs and probabilities of a partition, and the decisions; None without rows."""
     if not len(X):
         return None
-    answer, proba, expected = model._weighed_answer(X, costs, "decide")
-    return expected, proba, answer.costs.decisions
+    decided = model._decide_with_costs(X, costs, "decide")
+    return decided.expected_cost, decided.proba, decided.decisions
 
 
 def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
@@ -463,10 +463,10 @@ def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights:
     if not len(X):
         return np.zeros(1 + len(model.decisions_))
     codes = codes_of(np.asarray(y).tolist(), model.classes_, "y", "Drop these rows.")
-    answer = model._answer(X, model._known_when_deciding(costs, len(X)), proba=False)
+    decided = model.decide(X, costs=model._known_when_deciding(costs, len(X)))
     known = model._realized(model.cost_spec_, costs, X, codes)
     w = None if weights is None else np.asarray(weights, dtype=np.float64)
-    total, constants = known.totals(answer.codes, w, reduced=True)
+    total, constants = known.totals(decided.chosen, w, reduced=True)
     return np.array([total, *constants])
 
 

@@ -1,7 +1,7 @@
 """The base of every classifier: tables and costs are read, rows are answered, results are written.
 
-A prediction is one function, `CostSensitiveClassifier._answer`: columns, scores, probabilities,
-expected costs, decision. Everything else asks it.
+`CostSensitiveClassifier.decide` is the one door: columns, scores, probabilities, expected costs,
+decisions. Everything else uses the `Decisions` that it returns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache, partial
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +41,7 @@ from costboost.costs import (
     read_realized_costs,
     summarize,
 )
-from costboost.costs.costs import expected_costs, same_labels
+from costboost.costs.costs import same_labels
 from costboost.costs.given import check_training_costs, is_prices, row_costs
 from costboost.costs.labels import check_same_index, codes_of
 from costboost.costs.spec import (
@@ -57,7 +57,6 @@ from costboost.decisions import (
     Rate,
     Sensitivity,
     break_even,
-    cheapest,
     read_limits,
     sensitivity,
 )
@@ -67,16 +66,6 @@ from costboost.metrics import avoidable_cost_score
 
 if TYPE_CHECKING:
     from costboost.report import ReportData
-
-
-class Answer(NamedTuple):
-    """What a model says about rows."""
-
-    codes: Ints  # the decision of each row, an index into costs.decisions
-    costs: Costs  # the costs of these rows, their truth unknown
-    # Probabilities, (n, k), and expected costs of the decisions, (n, d); None if there are none.
-    proba: Floats | Any = None
-    expected: Floats | Any = None
 
 
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -327,33 +316,29 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             stacklevel=stacklevel,
         )
 
-    # -- the answer -----------------------------------------------------------------------------
-
-    def _answer(self, X: Any, costs: Any = None, *, proba: bool = True) -> Answer:
-        """Columns, scores, probabilities, expected costs, decision: one pass over the model."""
-        # Without ``proba``, only the decisions are asked for.
-        check_is_fitted(self)
-        by_costs = self._decides_by_costs(costs)
-        codes, p = self._scored(X, codes=not by_costs, proba=proba or by_costs)
-        if p is None:
-            assert codes is not None
-            return Answer(codes, Costs(self.cost_matrix_, self.classes_, self.decisions_))
-        known = self._decision_costs(costs, len(p), X)
-        expected = expected_costs(p, known.matrix)
-        return Answer(cheapest(expected) if codes is None else codes, known, p, expected)
+    # -- what subclasses compute of rows ----------------------------------------------------------
 
     @abstractmethod
-    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        """Decisions by the scores alone and probabilities of the classes, if they are wanted."""
-        # The decisions are None if only probabilities decide; then these are wanted anyway. The
-        # probabilities are None if there are none.
+    def _score(self, X: Any) -> Floats:
+        """Return what the model computes of each row, by one pass over it."""
 
-    def _decides_by_costs(self, costs: Any = None) -> bool:
-        """Whether costs decide, by probabilities: given, of the columns, or set after the fit."""
-        if costs is not None or self._decides_by_other_costs:
+    @abstractmethod
+    def _proba_of(self, scores: Floats) -> Floats:
+        """Return the probability of each class, (n, k)."""
+
+    def _decide_by_score(self, scores: Floats) -> Ints:
+        """Return the decisions by scores that have learned the costs of the fit."""
+        raise NotImplementedError(f"{type(self).__name__} decides by expected costs alone.")
+
+    def _decides_by_score(self) -> bool:
+        """Return True if the scores decide, where neither costs nor limits are given."""
+        if self._decides_by_other_costs:
             self._check_probabilities("predict")
-            return True
-        return self.cost_spec_.is_per_row and not self._lack_of_probabilities()
+            return False
+        # Costs of columns are those of the row at hand, which no score has learned.
+        return not self.cost_spec_.is_per_row or bool(self._lack_of_probabilities())
+
+    # -- costs to decide by -----------------------------------------------------------------------
 
     def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
         """The rows' costs when the truth is unknown: those given, of the columns, or of the fit."""
@@ -388,16 +373,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         lack = self._lack_of_probabilities()
         if lack:
             raise ValueError(
-                f"{type(self).__name__} {lack}, so {what} cannot use other costs. Fit it anew with "
-                "them, or use CostBoostClassifier(loss='auto') or MinCostClassifier."
+                f"{type(self).__name__} {lack}, so {what} cannot use other costs or limits. Fit "
+                "it anew with them, or use CostBoostClassifier(loss='auto') or MinCostClassifier."
             )
-
-    def _weighed_answer(self, X: Any, costs: Any, what: str) -> tuple[Answer, Floats, Floats]:
-        """The answer, with probabilities and expected costs, which ``what`` needs."""
-        check_is_fitted(self)
-        self._check_probabilities(what)
-        answer = self._answer(X, costs)
-        return answer, answer.proba, answer.expected
 
     # -- decisions ------------------------------------------------------------------------------
 
@@ -430,8 +408,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         array of shape (n,)
             Labels of ``decisions_``.
         """
-        answer = self._answer(X, costs, proba=False)
-        return answer.costs.decisions[answer.codes]
+        return self.decide(X, costs=costs).labels
 
     @available_if(lambda model: hasattr(model, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
@@ -466,7 +443,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         array of shape (n, d)
             A column per decision, in the order of ``decisions_``.
         """
-        return self._weighed_answer(X, costs, "predict_cost")[2]
+        expected_cost: Floats = self._decide_with_costs(X, costs, "predict_cost").expected_cost
+        return expected_cost
 
     def decide(
         self,
@@ -475,10 +453,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         costs: Any = None,
         capacity: Mapping[Any, Any] | None = None,
         per: Any = None,
-        constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
+        constraints: Sequence[Rate | Budget] | Rate | Budget | None = (),
         prices: ArrayLike | None = None,
     ) -> Decisions:
-        """Decide a whole batch within limits, at the least expected cost.
+        """Decide rows at the least expected cost, within limits if there are any.
+
+        An algorithm whose scores have learned the costs decides by them, as its paper says, until
+        costs or limits are given (``basis`` is then "score"). `predict` takes the same decisions.
 
         Parameters
         ----------
@@ -519,20 +500,33 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         >>> decided.limit_prices["review"] >= 0
         True
         """
-        answer, proba, expected_cost = self._weighed_answer(X, costs, "decide")
-        decisions = answer.costs.decisions
+        check_is_fitted(self)
+        has_limits = capacity is not None or prices is not None or bool(constraints)
+        by_score = costs is None and not has_limits and self._decides_by_score()
+        if not by_score:
+            self._check_probabilities("decide")
+        scores = self._score(X)
+        if by_score and self._lack_of_probabilities():
+            chosen = self._decide_by_score(scores)
+            return Decisions(chosen, self.decisions_, self.classes_, basis="score")
+
+        proba = self._proba_of(scores)
+        row_costs = self._decision_costs(costs, len(proba), X)
+        if by_score:
+            return Decisions(
+                self._decide_by_score(scores),
+                row_costs.decisions,
+                self.classes_,
+                proba=proba,
+                expected_cost=row_costs.expected(proba),
+                costs=row_costs,
+                basis="score",
+            )
         limits = read_limits(
-            capacity, constraints, prices, decisions, proba=proba, classes=self.classes_
+            capacity, constraints, prices, row_costs.decisions, proba=proba, classes=self.classes_
         )
-        return Decisions.from_expected_cost(
-            expected_cost,
-            limits,
-            decisions=decisions,
-            classes=self.classes_,
-            proba=proba,
-            costs=answer.costs,
-            groups=column_of(per, X, "per", "decide"),
-        )
+        groups = column_of(per, X, "per", "decide")
+        return Decisions.from_proba(proba, row_costs, limits, groups=groups)
 
     def break_even(self, X: Any, entry: Any, *, costs: Any = None) -> Floats:
         """The amount of one cost at which the decision of each row flips, all others kept.
@@ -553,14 +547,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
             Below the amount the row gets the decision of the entry, from it on another; NaN if no
             amount flips it.
         """
-        answer, proba, _ = self._weighed_answer(X, costs, "break_even")
-        known = answer.costs
+        decided = self._decide_with_costs(X, costs, "break_even")
         return break_even(
-            proba,
-            known.matrix,
+            decided.proba,
+            decided.costs.matrix,
             entry,
             classes=self.classes_,
-            decisions=known.decisions,
+            decisions=decided.decisions,
             positive=self._positive_label([entry], costs, "break_even"),
         )
 
@@ -593,17 +586,23 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         Sensitivity
             Costs, regrets, and the factors beyond which another rule is cheaper.
         """
-        answer, proba, _ = self._weighed_answer(X, costs, "sensitivity")
+        decided = self._decide_with_costs(X, costs, "sensitivity")
         return sensitivity(
-            proba,
-            answer.costs.matrix,
+            decided.proba,
+            decided.costs.matrix,
             y,
             classes=self.classes_,
-            decisions=answer.costs.decisions,
+            decisions=decided.decisions,
             entries=entries,
             positive=self._positive_label(entries or (), costs, "sensitivity"),
             **options,
         )
+
+    def _decide_with_costs(self, X: Any, costs: Any, what: str) -> Any:
+        """Return decisions that have probabilities and costs, which `what` needs."""
+        check_is_fitted(self)
+        self._check_probabilities(what)
+        return self.decide(X, costs=costs)
 
     def _positive_label(self, entries: Sequence[Any], costs: Any, what: str) -> Any:
         """The positive class of entries that are named fn, fp, tp or tn."""
@@ -760,10 +759,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
     # -- reports and files ----------------------------------------------------------------------
 
-    def judged(
-        self, X: Any, y: ArrayLike, *, costs: Any = None
-    ) -> tuple[Floats, RealizedCosts, Costs, AnyArray]:
-        """What a report is about: probabilities, costs of rows whose truth is known, decisions.
+    def judged(self, X: Any, y: ArrayLike, *, costs: Any = None) -> tuple[Decisions, RealizedCosts]:
+        """Decide rows whose classes are known, and price their decisions.
 
         Parameters
         ----------
@@ -772,14 +769,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
 
         Returns
         -------
-        proba : array of shape (n, k)
-            Probabilities of the classes.
+        decided : Decisions
+            The decisions, with the probabilities and the costs that they were taken by.
         known : RealizedCosts
-            What each decision costs on each row, given its truth.
-        weighed : Costs
-            The costs that the decisions go by.
-        decided : array of shape (n,)
-            Labels of the decisions.
+            What each decision costs on each row, given its class.
         """
         check_is_fitted(self)
         self._check_probabilities("report")
@@ -788,8 +781,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
         codes = codes_of(np.asarray(y).tolist(), self.classes_, start, remedy)
         known = self._realized(form, costs, X, codes)
         usable = costs if known.matrix is not None else None
-        answer, proba, _ = self._weighed_answer(X, usable, "report")
-        return proba, known, answer.costs, answer.costs.decisions[answer.codes]
+        return self.decide(X, costs=usable), known
 
     def report_data(
         self,

@@ -144,8 +144,8 @@ def snapshot_of(
         The snapshot, with the decisions that the model takes.
     """
     if cost_matrix is None and isinstance(model, CostSensitiveClassifier):
-        answer, proba, _ = model._weighed_answer(X, costs, "snapshot_of")
-        known, codes = answer.costs, answer.codes
+        decided = model._decide_with_costs(X, costs, "snapshot_of")
+        proba, known, codes = decided.proba, decided.costs, decided.chosen
     else:
         proba = np.asarray(model.predict_proba(X), dtype=np.float64)
         known = read_costs(

@@ -215,10 +215,10 @@ def test_where_learned_costs_go(fitted, tmp_path):
     # Other costs take their place, and a report weighs them.
     other = fitted.with_costs([[0, 1], [0.001, 0]])
     assert other.cost_model_ is None and not other.predict(X).any()
-    proba, known, weighed, decided = fitted.judged(X, y, costs=costs[np.arange(300), y])
+    decided, known = fitted.judged(X, y, costs=costs[np.arange(300), y])
     assert known.matrix is None
-    np.testing.assert_array_equal(weighed.decide(proba), decided)
-    np.testing.assert_allclose(weighed.expected(proba), expected)
+    np.testing.assert_array_equal(decided.costs.decide(decided.proba), decided.chosen)
+    np.testing.assert_allclose(decided.expected_cost, expected)
 
 
 # --- a population that is known -------------------------------------------------------------------

@@ -141,5 +141,5 @@ class MCBoostClassifier(BoostingClassifier):
     def _probabilities(self, scores: Floats) -> Floats:
         return self._loss().softmax(scores)
 
-    def _decides_by_costs(self, costs: Any = None) -> bool:
-        return super()._decides_by_costs(costs) or self.decision == "bayes"
+    def _decides_by_score(self) -> bool:
+        return super()._decides_by_score() and self.decision == "argmax"

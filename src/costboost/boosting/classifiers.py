@@ -297,7 +297,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         rows = matrix if used.all() else matrix[used]
         F, stop = self._run(problem, rows, rng, watched, listener)
         if self.n_iter_:
-            self._warn_if_collapsed(self._decide(F), stacklevel=5)
+            self._warn_if_collapsed(self._decide_by_score(F), stacklevel=5)
         else:
             self._fall_back(problem, stop)
         if watched is not None:
@@ -311,9 +311,11 @@ class BoostingClassifier(CostSensitiveClassifier):
         # not (AdaC2, AdaC3: 0.9 below and more).
 
         def cost(F: Floats) -> float:
-            by_costs = self._decides_by_costs()
-            codes = costs.unrealized.decide(self._class_proba(F)) if by_costs else self._decide(F)
-            return float(np.average(costs.cost_of(codes), weights=weights))
+            if self._decides_by_score():
+                chosen = self._decide_by_score(F)
+            else:
+                chosen = costs.unrealized.decide(self._proba_of(F))
+            return float(np.average(costs.cost_of(chosen), weights=weights))
 
         return Watched(X, cost, self.n_iter_no_change if self.early_stopping else None)
 
@@ -432,8 +434,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         rows: AnyArray = self._read(X)
         return rows
 
-    def _scores(self, X: Any) -> Floats:
-        """The scores of the ensemble, (n, d), or (n,) of two classes."""
+    def _score(self, X: Any) -> Floats:
+        """Return the scores of the ensemble, (n, d), or (n,) of two classes."""
         rows = self._checked(X)
         if self.n_iter_:
             return self._ensemble.decision_function(rows)
@@ -453,8 +455,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         )
         return settled
 
-    def _decide(self, scores: Floats) -> Ints:
-        """The decisions by the scores alone."""
+    def _decide_by_score(self, scores: Floats) -> Ints:
+        """Return the decisions by the scores alone."""
         if scores.ndim == 1:
             return (scores >= 0).astype(np.intp)
         return np.asarray(self._settled(scores).argmax(axis=1))
@@ -474,23 +476,16 @@ class BoostingClassifier(CostSensitiveClassifier):
         """The costs that the fitted score of two classes has inside."""
         return (1.0, 1.0) if self._costs_by_init and self._init != "cost" else self._cost_pair
 
-    def _class_proba(self, scores: Floats) -> Floats:
+    def _proba_of(self, scores: Floats) -> Floats:
         if scores.ndim == 1:
             positive = self._link.probability(scores, self._link_costs())
             return np.column_stack([1.0 - positive, positive])
         proba = self._probabilities(scores)
         # Links keep the order of the scores, so only ties can differ from `predict`.
-        winner, row = self._decide(scores), np.arange(len(proba))
+        winner, row = self._decide_by_score(scores), np.arange(len(proba))
         tied = proba.argmax(axis=1) != winner
         proba[row[tied], winner[tied]] = (1.0 + TIE) * proba[tied].max(axis=1)
         return proba
-
-    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        scores = self._scores(X)
-        return (
-            self._decide(scores) if codes else None,
-            self._class_proba(scores) if proba and not self._lack_of_probabilities() else None,
-        )
 
     def _lack_of_probabilities(self) -> str:
         if same_labels(self.decisions_, self.classes_):
@@ -514,7 +509,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             A column per decision. For two decisions, a score towards the second one, which is
             decided above 0 (algorithms for two classes: the sum of the votes, at 0 or above).
         """
-        return self._shown(self._scores(X))
+        return self._shown(self._score(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The scores after each round.
@@ -546,7 +541,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             Labels of ``decisions_`` after one round more.
         """
         for scores in self._ensemble.staged(self._checked(X)):
-            yield self.decisions_[self._decide(scores)]
+            yield self.decisions_[self._decide_by_score(scores)]
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities; the class docstring says what theory they rest on.
@@ -567,7 +562,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             raise ValueError(
                 f"{type(self).__name__} {lack}. Use decision_function, or MinCostClassifier."
             )
-        return self._class_proba(self._scores(X))
+        return self._proba_of(self._score(X))
 
     @property
     def feature_importances_(self) -> Floats:

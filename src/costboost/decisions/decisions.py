@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -165,6 +165,30 @@ class Decisions(Framed):
             costs=costs,
             limit_prices=prices,
             limits=limits_met,
+        )
+
+    def take(self, rows: np.ndarray) -> Decisions:
+        """Return the decisions on some rows; the limits stay those of all rows.
+
+        Parameters
+        ----------
+        rows : int array
+            Which rows.
+
+        Returns
+        -------
+        Decisions
+            Their decisions.
+        """
+        costs = self.costs
+        if costs is not None and costs.matrix.ndim == 3:
+            costs = costs.take(rows)
+        return replace(
+            self,
+            chosen=self.chosen[rows],
+            proba=None if self.proba is None else self.proba[rows],
+            expected_cost=None if self.expected_cost is None else self.expected_cost[rows],
+            costs=costs,
         )
 
     def __len__(self) -> int:

@@ -762,18 +762,21 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     # -- predict --------------------------------------------------------------------------------
 
-    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        model = self.model_
-        scores = model.scores(self._read(X))
-        if isinstance(model, ProbabilityModel):
-            return None, model.proba(scores)
-        chosen = None
-        if codes:
-            chosen = model.decide(scores)
-        probabilities = None
-        if (proba or not codes) and model.loss.has_probabilities:
-            probabilities = model.proba(scores)
-        return chosen, probabilities
+    def _score(self, X: Any) -> Floats:
+        scores: Floats = self.model_.scores(self._read(X))
+        return scores
+
+    def _proba_of(self, scores: Floats) -> Floats:
+        proba: Floats = self.model_.proba(scores)
+        return proba
+
+    def _decide_by_score(self, scores: Floats) -> Ints:
+        model: Any = self.model_  # a DecisionModel
+        chosen: Ints = model.decide(scores)
+        return chosen
+
+    def _decides_by_score(self) -> bool:
+        return super()._decides_by_score() and not isinstance(self.model_, ProbabilityModel)
 
     def _costs_of_fit(self, X: Any) -> Costs:
         """Return the mean costs, or those that are expected of the rows by their columns."""

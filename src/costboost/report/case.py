@@ -31,7 +31,7 @@ from costboost.columns.table import has_columns
 from costboost.costs import Costs, RealizedCosts, read_realized_costs
 from costboost.costs.labels import of_length, position, positions
 from costboost.costs.spec import positive_code, positive_of
-from costboost.decisions import cheapest, expected_cost
+from costboost.decisions import Decisions, cheapest, expected_cost
 from costboost.decisions.arrays import column_of, columns_of, finite
 from costboost.decisions.capacity import by_saving
 from costboost.estimator import CostSensitiveClassifier
@@ -526,20 +526,25 @@ def case_of(
     **options: Any,
 ) -> Case:
     """Gather what a report needs from a fitted classifier; `options` are those of `make_case`."""
-    proba, known, weighed, decided = model.judged(X, y, costs=costs)
+    decided, known = model.judged(X, y, costs=costs)
+    proba: Any = decided.proba
     found = make_case(
         model.classes_[known.y_index],
         proba,
         classes=model.classes_,
         costs=known,
-        decided=decided,
+        decided=decided.labels,
         sample_weight=sample_weight,
         positive=_positive(positive, model.cost_matrix if costs is None else costs, known),
         features=X if has_columns(X) else None,
         settings={k: v for k, v in model.get_params(deep=False).items() if k != "cost_matrix"},
         **options,
     )
-    matrix = weighed.matrix if known.matrix is None else found.matrix
+    matrix = found.matrix
+    if known.matrix is None:
+        # Only prices under the true classes are given: the costs that decided are expected ones.
+        decision_costs: Any = decided.costs
+        matrix = decision_costs.matrix
     doubts = list(getattr(model, "doubts_", ()))
     are_new = False
     if hasattr(model, "known_rows"):
@@ -550,7 +555,7 @@ def case_of(
     return replace(
         found,
         matrix=matrix,
-        explain=_model_parts(model, X, costs, found),
+        explain=_model_parts(model, X, decided, list(found.features)),
         doubts=tuple(doubts),
         are_new=are_new,
     )
@@ -568,17 +573,14 @@ def _positive(given: Any, form: Any, known: RealizedCosts) -> Any:
     return known.classes.tolist()[code]
 
 
-def _model_parts(model: Any, X: Any, costs: Any, case: Case) -> Explain | None:
+def _model_parts(model: Any, X: Any, decided: Decisions, names: list[str]) -> Explain | None:
     """From row numbers to parts in money; None if the model does not explain itself."""
     if not hasattr(model, "explain") or not has_columns(X):
         return None
-    known, names = case.costs, list(case.features)
 
     def parts(rows: Ints) -> Floats:
         some = X.take(rows) if hasattr(X, "take") else X[rows]  # polars
-        own = None if costs is None or known.matrix is None else known.take(rows).matrix
-        decided = replace(model.decide(some, costs=own), chosen=case.decided[rows])
-        found = model.explain(some, decisions=decided)
+        found = model.explain(some, decisions=decided.take(rows))
         table = np.zeros((len(rows), len(names)))
         for j, name in enumerate(found.feature_names):
             if name in names:  # columns that fit left out may be absent

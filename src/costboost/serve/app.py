@@ -34,7 +34,6 @@ from costboost.serve.schemas import (
     read_rows,
     row_schema,
 )
-from costboost.serve.scoring import decide_rows
 
 log = logging.getLogger("costboost.serve")
 
@@ -201,7 +200,8 @@ class Service:
         model = self.model
         rows = read_rows(request.records, self.columns, model)
         costs = read_costs(request.costs, len(request.records))
-        decided = decide_rows(model, rows, costs, read_capacity(request.capacity, model))
+        capacity = read_capacity(request.capacity, model)
+        decided = model.decide(rows, costs=costs, capacity=capacity)
         explanation = None
         if request.explain:
             check_explainable(model, len(request.records))

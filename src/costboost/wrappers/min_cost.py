@@ -233,7 +233,7 @@ class MinCostClassifier(CostSensitiveClassifier):
                 )
             self.estimator_ = model.fit(rows, y, **arguments)
         self._warn_if_collapsed(
-            self._answer(X, known.matrix).codes,
+            self.decide(X, costs=known.matrix).chosen,
             "print costs_ to see whether the costs are as you meant them, and check that the "
             "estimator had enough rows to learn from",
             stacklevel=5,
@@ -297,8 +297,14 @@ class MinCostClassifier(CostSensitiveClassifier):
             )
         return proba
 
-    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        return None, self.predict_proba(X)  # the costs decide, never a score
+    def _score(self, X: Any) -> Floats:
+        return self.predict_proba(X)
+
+    def _proba_of(self, scores: Floats) -> Floats:
+        return scores
+
+    def _decides_by_score(self) -> bool:
+        return False
 
     @property
     def feature_importances_(self) -> Floats:
