@@ -229,7 +229,6 @@ WRAPPERS = {
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
-@fails_today("wrappers consume what they are given and route nothing", AssertionError)
 def test_wrappers_are_routers(name):
     with sklearn.config_context(enable_metadata_routing=True):
         routing = WRAPPERS[name](LogisticRegression()).get_metadata_routing()
@@ -237,7 +236,6 @@ def test_wrappers_are_routers(name):
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
-@fails_today("wrappers do not take what only their classifier asks for", TypeError)
 def test_wrappers_pass_on_what_their_classifier_asks_for(name):
     registry = _Registry()
     inner = ConsumingClassifier(registry=registry)
@@ -248,7 +246,6 @@ def test_wrappers_pass_on_what_their_classifier_asks_for(name):
     assert registry
 
 
-@fails_today("it wants a rate, and has none by default", ValueError)
 def test_the_target_rate_classifier_can_be_fitted_by_default():
     TargetRateClassifier().fit(X, y)
 

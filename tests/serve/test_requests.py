@@ -149,7 +149,7 @@ def test_failures_tell_nothing_of_the_machine(monkeypatch):
     def broken(*_):
         raise RuntimeError("secret in /etc/place")
 
-    monkeypatch.setattr("costboost.serve.app.decide_rows", broken)
+    monkeypatch.setattr("costboost.serve.app.read_rows", broken)
     client = client_of("review")
     client.raise_server_exceptions = False
     client._transport.raise_server_exceptions = False

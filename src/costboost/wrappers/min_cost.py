@@ -18,7 +18,12 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from costboost._threads import n_threads
@@ -159,6 +164,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         *,
         costs: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        **metadata: Any,
     ) -> Self:
         """Fit the estimator, cost-blind, and keep the mean costs.
 
@@ -176,16 +182,24 @@ class MinCostClassifier(CostSensitiveClassifier):
         groups : array of shape (n,), optional
             Group of each row, such as its customer: the folds of the calibration keep groups
             together. An integer ``cv`` is then that many stratified folds of groups.
+        **metadata
+            What else the fit of the estimator asks for, by scikit-learn's metadata routing.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        return fit_at_once(self, X, y, sample_weight, costs, groups)
+        return fit_at_once(self, X, y, sample_weight, costs, groups, metadata)
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any, groups: Any
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        costs: Any,
+        groups: Any,
+        metadata: dict[str, Any],
     ) -> None:
         check_parameters(self)
         owner = type(self).__name__
@@ -199,17 +213,19 @@ class MinCostClassifier(CostSensitiveClassifier):
                 f"The 'groups' argument of {owner}.fit is for the folds of a calibration, and "
                 "there is none. Leave it out, or set calibration='sigmoid'."
             )
+        routed = route_metadata(self, metadata)
         known = self._learn_costs(costs, codes, X, weights)
         weighted = self._rows_with_weight(codes, weights)
         if weights is not None and weighted is not None:
-            rows = _take(rows, weighted)
+            rows = take_rows(rows, weighted)
             y = y[weighted]
             codes = codes[weighted]
             weights = weights[weighted]
             if groups is not None:
-                groups = _take(groups, weighted)
+                groups = take_rows(groups, weighted)
+            routed = take_metadata(X, routed, weighted)
         model = self._model(len(codes))
-        arguments: dict[str, Any] = hand_on_weights(model, weights, owner)
+        arguments: dict[str, Any] = {**routed, **hand_on_weights(model, weights, owner)}
         if is_default and isinstance(model, LGBMClassifier) and self.columns_.categorical:
             arguments["categorical_feature"] = self.columns_.categorical
             if get_config()["enable_metadata_routing"]:
@@ -266,6 +282,16 @@ class MinCostClassifier(CostSensitiveClassifier):
             n_jobs=n_threads(self._threads(), n_samples),
             verbosity=-1,
         )
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata reaches the estimator: its fit gets what it asks for.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing of scikit-learn.
+        """
+        return route_to_fit(self)
 
     def _threads(self) -> int | None:
         """Threads of one model, one if folds run in parallel; None lets the row count decide."""
@@ -362,7 +388,7 @@ def check_features(classifier: Any, X: Any) -> Any:
     return indexable(X)[0]
 
 
-def _take(table: Any, positions: Ints) -> Any:
+def take_rows(table: Any, positions: Ints) -> Any:
     """Return the rows at these positions of a frame, an array or a list."""
     if hasattr(table, "iloc"):
         return table.iloc[positions]
@@ -410,6 +436,32 @@ def limit_folds(classifier: Any, codes: Ints, groups: Any = None) -> Any:
             f"and class {classifier.classes_.tolist()[counts.argmin()]!r} has {counts.min()}."
         )
     return min(int(cv), int(counts.min()))
+
+
+def route_to_fit(classifier: Any) -> MetadataRouter:
+    """Return a router that passes metadata of ``fit`` on to the fit of the wrapped estimator.
+
+    Weights and costs are those of the classifier itself, which hands the weights on.
+    """
+    router = MetadataRouter(owner=classifier).add_self_request(classifier)
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    return router.add(estimator=classifier._model(), method_mapping=mapping)
+
+
+def route_metadata(classifier: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata that the estimator has asked for; what nobody wants is an error."""
+    routed: dict[str, Any] = process_routing(classifier, "fit", **metadata).estimator.fit
+    return routed
+
+
+def take_metadata(X: Any, metadata: dict[str, Any], rows: Ints) -> dict[str, Any]:
+    """Return the metadata of some rows; what is not one value per row stays as it is."""
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    taken = dict(metadata)
+    for name, values in metadata.items():
+        if hasattr(values, "__len__") and len(values) == n_rows:
+            taken[name] = take_rows(values, rows)
+    return taken
 
 
 def hand_on_weights(estimator: Any, weights: Floats | None, owner: str) -> dict[str, Floats]:

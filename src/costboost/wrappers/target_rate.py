@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict, train_test_split
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
@@ -33,7 +34,19 @@ from costboost.costs.spec import positive_code
 from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
-from costboost.wrappers.min_cost import check_features, check_rows, hand_on_weights, limit_folds
+from costboost.wrappers.min_cost import (
+    check_features,
+    check_rows,
+    hand_on_weights,
+    limit_folds,
+    route_metadata,
+    route_to_fit,
+    take_metadata,
+    take_rows,
+)
+
+# The detection rate where no rate is named.
+DETECTION_RATE = 0.9
 
 # The search spans this many decades of the cost ratio either side of its centre.
 _DECADES = 4.0
@@ -82,7 +95,8 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rates grow steadily over the whole range of ratios; trees soon fit the training rows
         whatever the ratio.
     detection_rate : float or None, default=None
-        The smallest share of the positives to detect. Give either this or ``false_alarm_rate``.
+        The smallest share of the positives to detect. Give either this or ``false_alarm_rate``;
+        without either it is 0.9.
     false_alarm_rate : float or None, default=None
         The largest share of the negatives that may be flagged.
     delta : float or None, default=None
@@ -180,7 +194,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     # -- fit ------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **metadata: Any
+    ) -> Self:
         """Search for the cost ratio, fit the estimator, and set the threshold if there is a δ.
 
         Parameters
@@ -192,21 +208,25 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         sample_weight : array of shape (n,), optional
             Weights of the rows, passed on to the estimator and used in the rates of the search.
             In the held-out part only a weight of 0 counts: the row is left out.
+        **metadata
+            What else the fit of the estimator asks for, by scikit-learn's metadata routing.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        return fit_at_once(self, X, y, sample_weight)
+        return fit_at_once(self, X, y, sample_weight, metadata)
 
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, metadata: dict[str, Any]
+    ) -> None:
         check_parameters(self)
         owner = type(self).__name__
-        if (self.detection_rate is None) == (self.false_alarm_rate is None):
+        if self.detection_rate is not None and self.false_alarm_rate is not None:
             raise ValueError(
-                f"{owner} needs exactly one named rate; got detection_rate="
-                f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}."
+                f"{owner} takes one named rate; got detection_rate={self.detection_rate!r} and "
+                f"false_alarm_rate={self.false_alarm_rate!r}. Leave one of them out."
             )
         check_same_index(owner, X=X, y=y, sample_weight=sample_weight)
         X, labels, _ = check_rows(self, X, y)
@@ -217,13 +237,26 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         model = self._model(seed)
         cost_parameter = self._cost_parameter(model)
+        routed = route_metadata(self, metadata)
         if self.delta is not None:
-            X, X_held, labels, held_labels, weights, mass = train_test_split(
-                X, labels, weights, test_size=self.held_out, stratify=labels, random_state=seed
+            rows, held = train_test_split(
+                np.arange(len(labels)),
+                test_size=self.held_out,
+                stratify=labels,
+                random_state=seed,
             )
+            routed = take_metadata(X, routed, rows)
+            X_held = take_rows(X, held)
+            held_labels = labels[held]
+            mass = weights[held]
+            X = take_rows(X, rows)
+            labels = labels[rows]
+            weights = weights[rows]
             truth = np.where(mass > 0, self._is_positive(held_labels), -1)
             self._check_enough(truth)
-        arguments = hand_on_weights(model, None if sample_weight is None else weights, owner)
+        arguments: dict[str, Any] = dict(routed)
+        if sample_weight is not None:
+            arguments |= hand_on_weights(model, weights, owner)
         with warnings.catch_warnings():
             # A search passes through ratios at which one class takes all rows; only the outcome
             # counts.
@@ -243,6 +276,16 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 CollapseWarning,
                 stacklevel=4,
             )
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata reaches the estimator: its fit gets what it asks for.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing of scikit-learn.
+        """
+        return route_to_fit(self)
 
     def _model(self, seed: int | None = None) -> Any:
         """The estimator, unfitted."""
@@ -280,9 +323,13 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     @property
     def _limit(self) -> tuple[int, float]:
         """Whether the named rate is about positives, and the largest share of errors on them."""
-        if self.detection_rate is not None:
-            return 1, 1 - self.detection_rate
-        return 0, float(self.false_alarm_rate or 0.0)
+        if self.false_alarm_rate is not None:
+            return 0, self.false_alarm_rate
+        return 1, 1.0 - self._detection_rate
+
+    @property
+    def _detection_rate(self) -> float:
+        return DETECTION_RATE if self.detection_rate is None else self.detection_rate
 
     def _search(
         self, model: Any, costs: str, X: Any, y: AnyArray, mass: Floats, arguments: Any, seed: int
@@ -299,8 +346,10 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if isinstance(splitter, int):
             splitter = StratifiedKFold(splitter, shuffle=True, random_state=seed)
         folds = list(check_cv(splitter, y, classifier=True).split(X, y))
-        about = self.detection_rate is not None
-        named = float(self.detection_rate or self.false_alarm_rate or 0.0)
+        about = self.false_alarm_rate is None
+        named = self._detection_rate
+        if self.false_alarm_rate is not None:
+            named = self.false_alarm_rate
         # Around the odds of the classes, where the two classes weigh the same.
         centre = math.log10(mass[~positive].sum() / mass[positive].sum())
         low, high = centre - _DECADES, centre + _DECADES
@@ -368,10 +417,12 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         n, delta = int((truth == about).sum()), float(self.delta or 0.0)
         if order_rank(n, limit, delta) > n:
             index = self._positive_index if about else 1 - self._positive_index
-            rate = "detection_rate" if about else "false_alarm_rate"
+            rate = f"false_alarm_rate={self.false_alarm_rate!r}"
+            if about:
+                rate = f"detection_rate={self._detection_rate!r}"
             raise ValueError(
                 f"{type(self).__name__} holds out {n} rows of class "
-                f"{self.classes_.tolist()[index]!r}, and {rate}={getattr(self, rate)!r} with "
+                f"{self.classes_.tolist()[index]!r}, and {rate} with "
                 f"delta={self.delta!r} needs at least {rows_needed(limit, delta)}. Give it more "
                 "rows of that class, raise held_out or delta, or name a looser rate."
             )
