@@ -175,8 +175,6 @@ class Batch:
         """Return the rows as the model reads them, and their decisions."""
         X = self.model.columns_.read(frame, self.source.name, first)
         costs = self.costs_of(frame, X, first)
-        if not self.limits and costs is None:
-            return X, decide_freely(self.model, X)
         groups = None
         if self.how.per is not None:
             groups = self.groups_of(frame, self.how.per)
@@ -230,19 +228,6 @@ class Batch:
             f"{self.n_without_costs:,} rows lack a value in a column of the costs; the mean costs "
             "of the training rows decided them."
         ]
-
-
-def decide_freely(model: Any, X: Any) -> Decisions:
-    """Decide rows as `predict` of the model does."""
-    answer = model._answer(X)
-    return Decisions(
-        answer.codes,
-        decisions=answer.costs.decisions,
-        classes=model.classes_,
-        proba=answer.proba,
-        expected_cost=answer.expected,
-        costs=answer.costs,
-    )
 
 
 def lacks_costs(model: Any, X: Any) -> AnyArray:
