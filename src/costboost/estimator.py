@@ -216,7 +216,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ign
     def _typed(self, X: Any, form: Any) -> Any:
         """X as expressions read it, where costs are expressions over columns."""
         columns = getattr(self, "columns_", None)
-        if columns is None or not columns.columns or not columns_of(form) or not has_columns(X):
+        if (
+            isinstance(X, Rows)
+            or columns is None
+            or not columns.columns
+            or not columns_of(form)
+            or not has_columns(X)
+        ):
             return X
         return Rows(columns, Table(X), f"X of {type(self).__name__}", 0)
 
