@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from costboost.costs import Costs
 from helpers.arrays import AnyArray, Floats, Ints
 from laws.containers import CONTAINERS, LABEL_CONTAINERS, column_names
 
@@ -67,6 +68,8 @@ class Prices:
             return {**short, "positive": names[1]}, None
         if self.form == "matrix":
             return values, None
+        if self.form == "object":
+            return Costs(values, labels), None
         pairs = {(a, b): values[i, j] for i, a in enumerate(names) for j, b in enumerate(names)}
         if self.form == "expression":
             return {

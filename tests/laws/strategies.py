@@ -194,7 +194,7 @@ PRICES: dict[str, Callable[[tuple[int, ...], Generator], Floats]] = {
 """Kinds of costs. For square matrices the diagonal is set to 0 unless the kind has profits."""
 
 _SIGNED = ("profits", "extreme", "missing", "one entry")
-_FORMS = ("none", "matrix", "frame", "mapping", "decisions", "expression", "given")
+_FORMS = ("none", "matrix", "frame", "mapping", "object", "decisions", "expression", "given")
 _ROW_FORMS = ("rows", "row prices", "row errors")
 
 
