@@ -45,7 +45,7 @@ def test_the_model_is_the_one_that_python_fits(world):
     train = np.sort(train)
     model = CostBoostClassifier(FORM, n_estimators=12, cv=2, n_jobs=1, random_state=0)
     with pytest.warns(ColumnWarning, match="payment_id"):
-        model.fit(X.loc[train].reset_index(drop=True), y[train])
+        model.fit(X.loc[train].reset_index(drop=True), y[train].reset_index(drop=True))
     assert str(model.columns_) == str(saved.columns_)
     np.testing.assert_array_equal(model.predict_proba(X), saved.predict_proba(X))
 
