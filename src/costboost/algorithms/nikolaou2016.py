@@ -81,6 +81,8 @@ class AdaMECClassifier(MinCostClassifier):
         The decisions that `predict` chooses from: the classes, unless the costs name others.
     costs_ : CostSummary
         The costs of the fit; ``print`` shows them in words.
+    cost_spec_ : CostSpec
+        The ``cost_matrix`` of the fit, parsed; the caller's may change afterwards.
     cost_matrix_ : array of shape (2, 2)
         The costs, averaged over the rows where they differ.
     feature_importances_ : array of shape (n_features_in_,)

@@ -127,6 +127,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         The decisions that `predict` chooses from: the classes, unless the costs name others.
     costs_ : CostSummary
         The costs of the fit; ``print`` shows them in words.
+    cost_spec_ : CostSpec
+        The ``cost_matrix`` of the fit, parsed; the caller's may change afterwards.
     cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
     estimators_ : list

@@ -73,6 +73,8 @@ class CostSpec:
         The positive class of two that the form names.
     form : object
         What was parsed.
+    context : Context
+        What it was parsed for: names in messages, and the order of decisions that are known.
 
     Examples
     --------

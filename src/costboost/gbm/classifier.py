@@ -192,6 +192,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
     costs_ : CostSummary
         The costs of the fit; ``print`` says them in words, and what ``predict`` does if it is not
         told those of rows.
+    cost_spec_ : CostSpec
+        The ``cost_matrix`` of the fit, parsed; the caller's may change afterwards.
     cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
     estimated_score_ : Interval
