@@ -58,7 +58,7 @@ def main() -> None:
 
     size = pd.cut(X_new["loan"], [0, 5_000, 15_000, np.inf], labels=["small", "medium", "large"])
     where = cost_by(size.astype(str), y_new, policies["costboost"], cost_matrix=COSTS, X=X_new)
-    table = pd.DataFrame(where)[["group", "rows", "total_cost", "share"]]
+    table = pd.DataFrame(where)[["segment", "rows", "total_cost", "share"]]
     print(table.round({"total_cost": 0, "share": 2}).to_string(index=False))
     chance = model.predict_proba(X_new)[:, 0]  # of "default"
     prices = per_row(fn=0.75 * X_new["loan"], fp=0.06 * X_new["loan"])

@@ -143,5 +143,5 @@ def test_a_joint_tree_asks_for_the_class_first():
     with pytest.raises(ValueError, match=r"real-valued responses\. Choose estimator='tree'"):
         CSLogitBoostClassifier(estimator="c45").fit(X[50:], y[50:])
     model = AdaC2Classifier(estimator="c45", n_estimators=2).fit(X[50:], y[50:])
-    with pytest.raises(ValueError, match="to_onnx takes AdaC2Classifier with trees"):
+    with pytest.raises(ValueError, match="to_onnx takes CostBoostClassifier"):
         model.to_onnx()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,9 @@ from scipy.special import expit, softmax
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range
 from costboost.costs.labels import checked_codes, listed
+
+if TYPE_CHECKING:
+    from costboost.costs.summary import CostSummary
 
 # Expressions that cells were written as, by their place (truth, decision).
 Texts = Mapping[tuple[int, int], str]
@@ -75,6 +78,17 @@ class Costs:
 
     def __bool__(self) -> bool:
         return True
+
+    def __str__(self) -> str:
+        return str(self._in_words())
+
+    def _repr_html_(self) -> str | None:
+        return self._in_words()._repr_html_()
+
+    def _in_words(self) -> CostSummary:
+        from costboost.costs.summary import summarize  # which imports this module
+
+        return summarize(self)
 
     @property
     def is_per_row(self) -> bool:
